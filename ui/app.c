@@ -11,66 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- the space file of the open session, which is watched on every screen ---
-
-struct space_file_basis app_file_basis(const struct app *app)
-{
-    const struct opened *o = &app->model.open;
-    return (struct space_file_basis){
-        .path = o->record.path,
-        .device_type = o->record.device_type,
-        .limits = o->has_limits ? &o->limits : NULL,
-        .script = o->script,
-    };
-}
-
-static void report_file_state(struct app *app, const char *name)
-{
-    const struct space_file *f = &app->file;
-    char error[1400], key[16];
-    switch (f->state) {
-    case SPACE_FILE_NEW:
-        snprintf(key, sizeof key, "%s", app_key_of(app, ACT_USE_NEW));
-        app_say(app, STYLE_GOOD, "%s: %s; %s starts a session with it", name, f->difference, key);
-        break;
-    case SPACE_FILE_BROKEN:
-        app_say(app, STYLE_BAD, "%s", err_format(&f->error, error, sizeof error));
-        break;
-    case SPACE_FILE_GONE: app_say(app, STYLE_WARN, "%s is gone", name); break;
-    case SPACE_FILE_SAME:
-    case SPACE_FILE_CLOSED:
-    case SPACE_FILE_UNREAD: app_say(app, STYLE_TEXT, "%s: %s", name, space_file_no_new(f)); break;
-    }
-}
-
-static bool has_file(const struct app *app)
-{
-    const struct opened *o = &app->model.open;
-    return o->record.id && !o->recording && !o->record.scheduler && o->record.path &&
-           o->record.path[0];
-}
-
-void app_file_read(struct app *app)
-{
-    struct space_file_basis basis = app_file_basis(app);
-    space_file_read(&app->file, &basis);
-    report_file_state(app, path_name(basis.path));
-}
-
-void app_edited(struct app *app, const char *path, uint64_t before)
-{
-    if (file_stamp(path, 0) == before) {
-        app_say(app, STYLE_TEXT, "%s: nothing was changed", path_name(path));
-        return;
-    }
-    app_say(app, STYLE_TEXT, "%s: saved", path_name(path));
-    for (int i = 0; has_file(app) && i < app->file.watched_count; i++)
-        if (str_equal(app->file.watched[i], path)) {
-            app_file_read(app);
-            return;
-        }
-}
-
 #define AS_ENTRY(id, name, keys, help) [VIEW_##id] = &view_##name,
 const struct view *const views[VIEW_COUNT] = {VIEWS(AS_ENTRY)};
 
@@ -113,6 +53,8 @@ static void on_command_end(void *context, const struct job_record *job)
         last = files.length ? str_text(&files) : last;
     }
     int length = (int)strcspn(last, "\n");
+    if (!job->exit_code)
+        app_forget_error(app, ERROR_OF_COMMAND);
     app_log(app, "%s: %.*s", job->words, length, length ? last : "done");
     app_say(app, job->exit_code ? STYLE_BAD : STYLE_TEXT, "%.*s", length ? length : 200,
             length ? last : job->words);
@@ -130,8 +72,10 @@ static void add_database(const struct app *app, const char *const *words,
         n++;
     }
     const char *const *operand = words + n; // behind `--` an option would be one too
-    all[n++] = "--db";
-    all[n++] = app->options.database;
+    if (!str_equal(words[0], "ops")) {      // which has none
+        all[n++] = "--db";
+        all[n++] = app->options.database;
+    }
     while (*operand && n < DIALOG_MOST_WORDS + 2)
         all[n++] = *operand++;
     all[n] = NULL;
@@ -144,7 +88,7 @@ char *app_command_line(const struct app *app, const char *const *words)
     return command_line(store_is_default(app->options.database) ? words : all);
 }
 
-void app_command(struct app *app, const char *const *words)
+bool app_command(struct app *app, const char *const *words)
 {
     const char *all[WORDS_WITH_DATABASE];
     struct err e;
@@ -157,6 +101,7 @@ void app_command(struct app *app, const char *const *words)
             : is_run ? "starting"
                      : words[0],
             ok ? "..." : "");
+    return ok;
 }
 
 bool app_ask(struct app *app, const char *const *words,
@@ -205,7 +150,7 @@ static void add_budget(struct app *app, int64_t more)
 const char *app_disabled(struct app *app, enum action a)
 {
     const struct session_row *row = app_session(app);
-    bool needs_session = actions[a].group == GROUP_SESSION && a != ACT_NEW;
+    bool needs_session = actions[a].group == GROUP_SESSION && a != ACT_NEW && a != ACT_UNDO;
     if (needs_session && !row)
         return "no session is open";
     enum session_state state = row ? row->state : STATE_RUNNING;
@@ -242,8 +187,9 @@ const struct trial *shown_trial(struct app *app)
 
 // --- the `:` prompt ---
 
-static const char *const command_names[] = {"tune", "resume", "pause",  "stop", "set",   "budget",
-                                            "note", "rm",     "export", "pin",  "weigh", NULL};
+static const char *const command_names[] = {"tune",   "resume", "pause", "stop",    "set",
+                                            "budget", "note",   "rm",    "restore", "export",
+                                            "pin",    "weigh",  NULL};
 
 static bool is_command(const char *word)
 {
@@ -301,7 +247,10 @@ static bool run_typed(struct app *app, void *context, enum prompt_event event, c
         return true;
     if (is_command(words[0]) && words[1]) {
         // Asks before a command that cannot be undone, as when it is chosen by a key.
-        if (str_equal(words[0], "rm") || str_equal(words[0], "stop"))
+        bool purges = false;
+        for (int i = 1; i < count && str_equal(words[0], "rm"); i++)
+            purges |= str_equal(words[i], "--purge");
+        if (purges || str_equal(words[0], "stop"))
             ask_command(app, words);
         else
             app_command(app, words);
@@ -331,6 +280,10 @@ void app_act(struct app *app, enum action a)
         app_say(app, STYLE_WARN, "%s: %s", actions[a].name, why);
         return;
     }
+    if (a == ACT_BACK && app->error[0]) {
+        app->error[0] = '\0';
+        return;
+    }
     if (views[app->view]->act(app, app->state[app->view], a))
         return;
     if (a >= ACT_VIEW && a <= ACT_VIEW_LAST)
@@ -346,8 +299,9 @@ void app_act(struct app *app, enum action a)
         else
             open_session_dialog(app, ACT_RESUME);
     } break;
+    case ACT_DELETE: command_for(app, "rm", app_session(app)->record.id, NULL); break;
+    case ACT_UNDO: app_command(app, (const char *const[]){"restore", NULL}); break;
     case ACT_STOP:
-    case ACT_DELETE:
     case ACT_BUDGET:
     case ACT_RESUME:
     case ACT_NOTE:
@@ -359,7 +313,11 @@ void app_act(struct app *app, enum action a)
     case ACT_NEW: open_new_session(app, false); break;
     case ACT_USE_NEW: open_new_session(app, true); break;
 
-    case ACT_EDIT: app_edit(app, app_session(app)->record.path, 1); break;
+    case ACT_EDIT: {
+        const struct session_row *row = app_session(app);
+        bool open = row->record.id == app->model.open.record.id && app->file_path;
+        app_edit(app, open ? app->file_path : row->record.path, 1);
+    } break;
 
     case ACT_BACK: app_show(app, app->before); break;
     case ACT_BEST: app_select(app, app->model.open.record.best_ask); break;
@@ -419,12 +377,24 @@ void app_log(struct app *app, const char *format, ...)
 void app_say(struct app *app, enum style style, const char *format, ...)
 {
     va_list args;
+    bool is_error = style == STYLE_BAD;
     va_start(args, format);
-    vsnprintf(app->notice, sizeof app->notice, format, args);
+    vsnprintf(is_error ? app->error : app->notice, sizeof app->notice, format, args);
     va_end(args);
+    app->dirty = true;
+    if (is_error) {
+        app->error_kind = ERROR_OF_COMMAND;
+        app->notice[0] = '\0';
+        return;
+    }
     app->notice_style = style;
     app->notice_until = app->now + NOTICE_SECONDS;
-    app->dirty = true;
+}
+
+void app_forget_error(struct app *app, enum error_kind kind)
+{
+    if (app->error_kind == kind)
+        app->error[0] = '\0';
 }
 
 static void on_run_line(void *context, const struct job_record *run, const char *line)
@@ -441,6 +411,11 @@ static void on_run_session(void *context, const struct job_record *run)
     struct app *app = context;
     app_log(app, "%s: session %lld", run->words, (long long)run->session);
     app->notice_until = app->now; // it is not starting any more
+    app_forget_error(app, ERROR_OF_COMMAND);
+    if (app->dialog && dialog_waits(app->dialog)) {
+        dialog_destroy(app->dialog);
+        app->dialog = NULL;
+    }
     app_open_session(app, run->session);
 }
 
@@ -450,9 +425,14 @@ static void on_run_end(void *context, const struct job_record *run)
     const char *why = str_text(&run->output);
     int length = (int)strcspn(why, "\n");
     if (!run->session) {
+        char text[1024];
+        snprintf(text, sizeof text, "%.*s", length ? length : 200,
+                 length ? why : "the run could not start");
         app_log(app, "%s", run->words);
-        app_say(app, STYLE_BAD, "%.*s", length ? length : 200,
-                length ? why : "the run could not start");
+        if (app->dialog && dialog_waits(app->dialog))
+            dialog_fail(app->dialog, text);
+        else
+            app_say(app, STYLE_BAD, "%s", text);
     }
     app->dirty = true;
 }
@@ -494,6 +474,10 @@ void app_init(struct app *app, const struct app_options *o)
     begin_views(app);
     if (o->session)
         app_open_session(app, o->session);
+    if (o->is_demo)
+        app_say(app, STYLE_WARN,
+                "A demonstration: the device is synthetic and every time is made up. The database "
+                "is removed when you leave.");
     // A network has no trials of its own to show on the main screen.
     bool network = app->model.open.record.scheduler && o->view == VIEW_MAIN;
     app_show(app, network ? VIEW_NETWORK : o->view);
@@ -507,6 +491,8 @@ void app_finish(struct app *app)
     model_finish(&app->model);
     screen_finish(&app->screen);
     free(app->edit_path);
+    free(app->copy_path);
+    free(app->file_path);
     free(app->copy);
 }
 
@@ -544,14 +530,6 @@ void app_select(struct app *app, int64_t ask)
     app->selected = ask;
     app->follow = false;
     app->dirty = true;
-}
-
-void app_edit(struct app *app, const char *path, int line)
-{
-    free(app->edit_path);
-    app->edit_path = mem_strdup(path);
-    app->edit_line = line;
-    app->notice[0] = '\0'; // an earlier one may have failed
 }
 
 void app_copy(struct app *app, const char *text)
@@ -593,10 +571,13 @@ static void prompt_key(struct app *app, int32_t key)
     if (key == KEY_IS_ESC || key == KEY_IS_ENTER) {
         struct prompt was = *p; // it may open another one
         p->open = false;
-        if (key == KEY_IS_ESC)
+        app_forget_error(app, ERROR_OF_PROMPT);
+        if (key == KEY_IS_ESC) {
             was.typed(app, was.context, PROMPT_CANCELLED, was.before);
-        else if (!was.typed(app, was.context, PROMPT_DONE, was.line.text))
+        } else if (!was.typed(app, was.context, PROMPT_DONE, was.line.text)) {
             *p = was;
+            app->error_kind = ERROR_OF_PROMPT;
+        }
     } else if (key == KEY_IS_TAB) {
         // Replaces the last word by the next candidate that begins with it.
         const char *word, *blank = strrchr(p->line.text, ' ');
@@ -700,15 +681,18 @@ bool app_poll(struct app *app, double now, double unix_now)
         end_views(app);
         begin_views(app);
     }
-    if (app->file_session != app->model.open.record.id)
+    if (app->file_session != app->model.open.record.id) {
         space_file_finish(&app->file);
+        app_forget_error(app, ERROR_OF_FILE);
+        app_file_find(app);
+    }
     app->file_session = app->model.open.record.id;
     struct space_file_basis basis = app_file_basis(app);
     bool first = app->file.state == SPACE_FILE_UNREAD;
-    if (has_file(app) && space_file_poll(&app->file, &basis, now)) {
+    if (app_file_watched(app) && space_file_poll(&app->file, &basis, now)) {
         bool differs = app->file.state == SPACE_FILE_NEW || app->file.state == SPACE_FILE_BROKEN;
         if (!first || differs)
-            report_file_state(app, path_name(basis.path));
+            app_file_report(app);
         return app->dirty = true;
     }
     const struct view *view = views[app->view];

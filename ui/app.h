@@ -96,6 +96,7 @@ struct app_options {
     const char *program;            // path of tilewalk, for command lines
     enum view_id view;              // shown first; for MAIN of a network, its screen
     int64_t session;                // opened first; 0: none yet
+    bool is_demo;
 };
 
 struct app {
@@ -116,11 +117,15 @@ struct app {
     struct list help_text;
     struct space_file file; // of the open session, on disk
     int64_t file_session;   // the session of `file`
-    bool frozen;            // the display does not change; tuning continues
-    char notice[1024];      // over the last message row, and over rows of the body if it is long
+    char *file_path;   // its path: the user's copy of one that ships, else the session's (heap)
+    bool frozen;       // the display does not change; tuning continues
+    char notice[1024]; // over the last message row, and over rows of the body if it is long
     enum style notice_style;
     double notice_until; // `now` when it goes
-    double now;          // monotonic seconds
+    // The last failure. It stays above notices until it is acknowledged or mended; "": none.
+    char error[1024];
+    enum error_kind { ERROR_OF_COMMAND, ERROR_OF_FILE, ERROR_OF_PROMPT } error_kind;
+    double now; // monotonic seconds
     double unix_now;
     bool dirty;                        // a frame is due
     bool mouse;                        // wanted
@@ -129,6 +134,7 @@ struct app {
     bool suspend, redraw, save_screen; // ui.c does it and clears it
     char *edit_path;                   // an editor is wanted on this file (heap)
     int edit_line;
+    char *copy_path;                    // that file will be a copy, which is being made (heap)
     char *copy;                         // text for the clipboard (heap)
     struct log_line log[APP_LOG_LINES]; // a ring: line n is log[n % APP_LOG_LINES]
     int64_t log_count;                  // lines ever
@@ -155,6 +161,7 @@ void app_draw(struct app *app);
 // For views and dialogs.
 void app_show(struct app *app, enum view_id view);
 void app_open_session(struct app *app, int64_t id); // and shows it on the main screen
+// Shows a message for some seconds; one of STYLE_BAD is an error, which stays.
 void app_say(struct app *app, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void app_select(struct app *app, int64_t ask); // 0: none; ends following
@@ -167,7 +174,8 @@ const struct session_row *app_session(struct app *app);
 // Runs `tilewalk WORDS...` (NULL-terminated, without the program) in the background and shows how
 // it ended. `--db` is added, before a `--`. The command line is kept in the log. `tune` and
 // `resume` become runs that belong to this process; their session is opened when it exists.
-void app_command(struct app *app, const char *const *words);
+// False: it could not be started, which was said.
+bool app_command(struct app *app, const char *const *words);
 // Runs `tilewalk WORDS...` for its output, which `on_end` gets once; `--db` is added. The app may
 // show another screen by then. No notice and no log line is made.
 bool app_ask(struct app *app, const char *const *words,
@@ -175,12 +183,20 @@ bool app_ask(struct app *app, const char *const *words,
 // Returns the same words as one would type them into a shell: with `--db` only where the database
 // is not the standard one. Heap.
 char *app_command_line(const struct app *app, const char *const *words);
-void app_edit(struct app *app, const char *path, int line); // opens the user's editor soon
+// Opens the user's editor soon; on the user's copy of a file that ships, which it asks to make.
+void app_edit(struct app *app, const char *path, int line);
+// Ends the wait for a copy, and opens it.
+void app_copied(void *app, const struct job_record *job);
 // Reports what the editor did to `path`, which had the stamp `before` (file_stamp).
 void app_edited(struct app *app, const char *path, uint64_t before);
 // Returns what the space file of the open session is compared with.
 struct space_file_basis app_file_basis(const struct app *app);
-void app_file_read(struct app *app);              // reads it now, and reports changes
+bool app_file_watched(const struct app *app); // the open session has one
+void app_file_find(struct app *app);          // decides which file it is (file_path)
+void app_file_read(struct app *app);          // reads it now, and reports changes
+void app_file_report(struct app *app);
+// Forgets the error that is shown if it is of that kind (error_kind): it is mended.
+void app_forget_error(struct app *app, enum error_kind kind);
 void app_copy(struct app *app, const char *text); // to the clipboard, as far as there is one
 void app_copy_config(struct app *app, const struct trial *t); // as text; NULL: nothing happens
 void app_log(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,5 @@
 #include "app.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "dialog.h"
 #include "engine/speed.h"
@@ -62,6 +63,8 @@ static void draw_where(struct app *app, const struct pane *p)
         pieces_add(&row, 6, STYLE_TEXT, "%.3g/s", o->rate);
     if (app->frozen)
         pieces_add(&row, 0, STYLE_WARN, "FROZEN");
+    if (app->options.is_demo)
+        pieces_add(&row, 0, STYLE_WARN, "DEMO");
     if (p->rows < 2 && file_differs(app))
         pieces_add(&row, 1, STYLE_WARN, "file changed");
     pieces_add(&row, 5, STYLE_TEXT, "%s", r->name);
@@ -156,9 +159,16 @@ static void draw_head(struct app *app, const struct pane *head)
     } else {
         draw_where(app, head);
     }
+    if (o->state == STATE_FAILED && o->record.message) {
+        pieces_add(&second, 0, STYLE_BAD, "%s", o->record.message);
+        second.shrinks = second.count;
+    }
     add_best(app, &second);
-    if (file_differs(app))
-        pieces_add(&second, 1, STYLE_WARN, "space file changed");
+    if (file_differs(app)) {
+        struct space_file_basis basis = app_file_basis(app);
+        pieces_add(&second, 1, STYLE_WARN, "%s changed",
+                   path_name(space_file_changed(&app->file, &basis)));
+    }
     if (fabs(o->record.drift) >= WORTH_SHOWING)
         pieces_add(&second, 1, STYLE_WARN, "drift %+.0f %%", 100 * o->record.drift);
     if (o->record.noise >= WORTH_SHOWING)
@@ -177,8 +187,9 @@ static void draw_head(struct app *app, const struct pane *head)
         pieces_add(&second, 8, STYLE_DIM, "early %" PRId64, o->early);
     pieces_add(&second, 4, STYLE_TEXT, "rejected %" PRId64, o->tally[OUTCOME_REJECTED]);
     pieces_add(&second, 2, failed ? STYLE_BAD : STYLE_DIM, "failed %" PRId64, failed);
-    pieces_add(&second, 7, STYLE_BAD, "%s", str_text(&words));
-    second.shrinks = failed ? second.count : 0;
+    pieces_add(&second, 3, STYLE_BAD, "%s", str_text(&words));
+    if (failed && !second.shrinks)
+        second.shrinks = second.count;
     pieces_draw(&second, head, 1, 2);
     str_finish(&words);
 }
@@ -187,11 +198,24 @@ static void draw_head(struct app *app, const struct pane *head)
 
 #define NEWS_SECONDS 120
 
+// Returns the error that stands, with the key that acknowledges it; "": there is none.
+static const char *error_text(struct app *app, char out[sizeof app->error + 32])
+{
+    out[0] = '\0';
+    if (app->error[0])
+        snprintf(out, sizeof app->error + 32, "%s  (%s)", app->error, app_key_of(app, ACT_BACK));
+    return out;
+}
+
 static void draw_message(struct app *app, const struct pane *p)
 {
-    if (app->notice[0]) {
+    if (app->notice[0] || app->error[0]) {
+        char text[sizeof app->error + 32];
         pane_fill(p, STYLE_TEXT, ' ');
-        pane_wrapped(p, 0, 1, p->cols - 1, app->notice_style, app->notice);
+        int row = 0;
+        if (*error_text(app, text))
+            row = pane_wrapped(p, 0, 1, p->cols - 1, STYLE_BAD, text);
+        pane_wrapped(p, row, 1, p->cols - 1, app->notice_style, app->notice);
     } else if (app->model.open.trouble.text[0]) {
         pane_line(p, 0, 1, STYLE_BAD, "%s", app->model.open.trouble.text);
     } else if (app->model.open.record.id) {
@@ -285,30 +309,39 @@ static void put_item(struct footer *f, const struct footer_item *item, bool curr
     f->col += item->gap;
 }
 
+// Draws the keys by use: those that are wanted most, the names of screens, then those of this
+// screen and the rest, as far as there is room; the way out is always last.
 static void draw_footer(struct app *app, const struct pane *p)
 {
+    static const enum action first[] = {ACT_PAUSE, ACT_EDIT, ACT_EXPORT, ACT_HELP};
+    enum { FIRST = sizeof first / sizeof *first };
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
     struct footer_item list[ACT_COUNT];
-    const struct footer_item help = action_item(app, ACT_HELP), quit = action_item(app, ACT_QUIT);
-    // The labelled actions of this view: pause, its own, the rest; without a session only those
-    // that need none. Help and quit have their own places.
+    const struct footer_item quit = action_item(app, ACT_QUIT);
     const unsigned everywhere = (1u << VIEW_COUNT) - 1;
-    int count = 0;
-    bool none = !app_session(app);
-    if (!none)
-        list[count++] = action_item(app, ACT_PAUSE);
-    for (int own = 1; own >= 0; own--)
-        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++)
-            if (actions[a].label && actions[a].views & 1u << app->view &&
-                (actions[a].views == everywhere) != own && a != ACT_PAUSE && a != ACT_HELP &&
-                a != ACT_QUIT && !(none && app_disabled(app, (enum action)a)))
-                list[count++] = action_item(app, (enum action)a);
-    int reserve = help.width + quit.width + 4;
+    bool none = !app_session(app); // then only what needs none
+    int count = 0, cols = p->cols - f.col - 2 - quit.width, tabs = TABS_TITLES;
     app->footer_count = 0;
+    for (int i = 0; i < FIRST; i++) {
+        struct footer_item item = action_item(app, first[i]);
+        if ((none && app_disabled(app, first[i])) || item.width > cols)
+            continue;
+        put_item(&f, &item, false);
+        cols -= item.width + 1;
+    }
+    for (int own = 1; own >= 0; own--)
+        for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+            bool is_first = a == ACT_QUIT;
+            for (int i = 0; i < FIRST; i++)
+                is_first |= a == (int)first[i];
+            if (actions[a].label && actions[a].views & 1u << app->view &&
+                (actions[a].views == everywhere) != own && !is_first &&
+                !(none && app_disabled(app, (enum action)a)))
+                list[count++] = action_item(app, (enum action)a);
+        }
     // Names of screens are left out before the keys of this one.
-    int cols = p->cols - f.col - 2 - reserve, tabs = TABS_TITLES;
     for (int i = 0; i < count; i++)
-        cols -= i == 0 || actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
+        cols -= actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
     for (; tabs < TABS_KEYS; tabs++) {
         int width = 0;
         for (int i = 0; i < VIEW_COUNT; i++)
@@ -316,16 +349,16 @@ static void draw_footer(struct app *app, const struct pane *p)
         if (width <= cols)
             break;
     }
+    f.col = pane_text(p, 0, f.col - (f.col > 1), STYLE_FRAME, "│") + 1;
     for (int i = 0; i < VIEW_COUNT; i++) {
         const struct footer_item tab = tab_item(app, i, tabs);
-        put_item(&f, &tab, i == (int)app->view);
+        if (f.col + tab.width + quit.width <= p->cols)
+            put_item(&f, &tab, i == (int)app->view);
     }
     f.col = pane_text(p, 0, f.col, STYLE_FRAME, "│") + 1;
     for (int i = 0; i < count; i++)
-        if (f.col + list[i].width + reserve <= p->cols)
+        if (f.col + list[i].width + quit.width <= p->cols)
             put_item(&f, &list[i], false);
-    if (f.col + help.width <= p->cols)
-        put_item(&f, &help, false);
     if (f.col + quit.width - 1 <= p->cols)
         put_item(&f, &quit, false);
 }
@@ -351,18 +384,25 @@ static void draw_help(struct app *app, const struct pane *whole)
         {"lost", "the device was lost"},
         {"wrong", "its result differs from the reference"},
     };
-    struct help_line line[GROUP_COUNT + ACT_COUNT + sizeof outcomes / sizeof *outcomes];
+    struct help_line line[1 + GROUP_COUNT + ACT_COUNT + sizeof outcomes / sizeof *outcomes];
+    const unsigned everywhere = (1u << VIEW_COUNT) - 1;
+    char own[40];
     int count = 0;
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        line[count++] = (struct help_line){"", action_groups[group]};
+    snprintf(own, sizeof own, "This screen: %s", views[app->view]->title);
+    // The keys of this screen come first, then those of all by their groups.
+    for (int group = -1; group < GROUP_COUNT; group++) {
+        line[count++] = (struct help_line){"", group < 0 ? own : action_groups[group]};
         for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
-            if ((int)actions[a].group != group || !(actions[a].views & 1u << app->view))
+            bool is_own = actions[a].views != everywhere;
+            if (!(actions[a].views & 1u << app->view) || is_own != (group < 0) ||
+                (group >= 0 && (int)actions[a].group != group))
                 continue;
             struct help_line *l = &line[count++];
             l->text = actions[a].help;
             if (!*keymap_names(&app->keymap, (enum action)a, l->keys))
                 snprintf(l->keys, sizeof l->keys, "no key");
         }
+        count -= !line[count - 1].keys[0]; // all keys of that group are of this screen
     }
     memcpy(&line[count], outcomes, sizeof outcomes);
     count += (int)(sizeof outcomes / sizeof *outcomes);
@@ -395,9 +435,11 @@ void app_draw(struct app *app)
     struct frame_rows rows = frame_rows_of(all.rows);
     struct pane head = pane_part(&all, 0, 0, rows.head, all.cols);
     struct pane body = pane_part(&all, rows.head, 0, rows.body, all.cols);
-    // A notice has as many rows as it needs, up to half of the body, which it lies over.
-    int high = int_clamp(wrap_rows(app->notice, all.cols - 1), rows.message,
-                         rows.message ? rows.message + rows.body / 2 : 0);
+    // Messages have as many rows as they need, up to half of the body, which they lie over.
+    char error[sizeof app->error + 32];
+    int needed =
+        wrap_rows(app->notice, all.cols - 1) + wrap_rows(error_text(app, error), all.cols - 1);
+    int high = int_clamp(needed, rows.message, rows.message ? rows.message + rows.body / 2 : 0);
     int below = rows.head + rows.body + rows.message;
     struct pane message = pane_part(&all, below - high, 0, high, all.cols);
     struct pane last = pane_part(&all, all.rows - 1, 0, 1, all.cols);
@@ -410,7 +452,7 @@ void app_draw(struct app *app)
         draw_help(app, &all);
     if (app->dialog)
         dialog_draw(app, app->dialog, &all);
-    if (app->prompt.open && app->prompt.candidate && !app->notice[0]) {
+    if (app->prompt.open && app->prompt.candidate && !app->notice[0] && !app->error[0]) {
         // The candidates that Tab could put in the place of the last word.
         const char *word, *blank = strrchr(app->prompt.line.text, ' ');
         const char *typed = blank ? blank + 1 : app->prompt.line.text;

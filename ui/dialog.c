@@ -43,6 +43,8 @@ struct dialog {
     const char *words[DIALOG_MOST_WORDS];
     const char *complaint; // NULL: the words make sense
     const char *command;   // the command line, in words_arena
+    bool waiting;          // for its run
+    struct str failure;    // of that run, until the next edit
 };
 
 // --- making one ---
@@ -66,6 +68,7 @@ void dialog_destroy(struct dialog *d)
         return;
     str_finish(&d->lines);
     str_finish(&d->preview);
+    str_finish(&d->failure);
     arena_finish(&d->words_arena);
     arena_finish(&d->arena);
     free(d);
@@ -292,11 +295,15 @@ static int draw_content(struct dialog *d, const struct pane *p, int row)
     if (d->preview.length && d->preview_rows > 0)
         row = draw_lines(p, row + 1, STYLE_DIM, str_text(&d->preview), d->preview_rows);
     row += d->fields || d->preview.length || d->lines.length;
+    if (d->failure.length && !d->waiting)
+        row = pane_wrapped(p, row, 0, p->cols, STYLE_BAD, str_text(&d->failure));
     if (d->complaint)
-        pane_line(p, row++, 0, STYLE_BAD, "%s", d->complaint);
+        row = pane_wrapped(p, row, 0, p->cols, STYLE_BAD, d->complaint);
     else
         row = pane_wrapped(p, row, pane_text(p, row, 0, STYLE_DIM, COMMAND_LEAD),
                            p->cols - (int)strlen(COMMAND_LEAD), STYLE_TEXT, d->command);
+    if (d->waiting)
+        pane_line(p, row, 0, STYLE_DIM, "starting...");
     row++;
     if (d->focus >= d->fields)
         d->focus_row = row;
@@ -341,8 +348,31 @@ static bool accept(struct app *app, struct dialog *d)
     make_words(app, d);
     if (d->complaint)
         return true;
-    app_command(app, d->words);
-    return false;
+    if (d->kind->on_end) {
+        struct err e;
+        if (!app_ask(app, d->words, d->kind->on_end, &e))
+            app_say(app, STYLE_BAD, "%s", e.text);
+        return false;
+    }
+    d->waiting = app_command(app, d->words) && d->kind->waits;
+    return d->waiting;
+}
+
+const char *dialog_focus(const struct dialog *d)
+{
+    return d->focus < d->fields ? d->field[d->focus].name : "";
+}
+
+bool dialog_waits(const struct dialog *d)
+{
+    return d->waiting;
+}
+
+void dialog_fail(struct dialog *d, const char *why)
+{
+    str_finish(&d->failure);
+    str_add(&d->failure, why);
+    d->waiting = false;
 }
 
 bool dialog_takes_text(const struct dialog *d)
@@ -369,19 +399,17 @@ static bool field_key(struct app *app, struct dialog *d, int32_t key)
                 f->chosen = (f->chosen + (next ? 1 : f->choices - 1)) % f->choices;
             } while (!offers(d, f, f->chosen));
     }
-    if (used)
+    if (used) {
+        str_finish(&d->failure);
         edited(app, d);
+    }
     return used;
 }
 
 enum { CTRL_X = 24 };
 
-bool dialog_key(struct app *app, struct dialog *d, int32_t key)
+static bool pass_key(struct app *app, struct dialog *d, int32_t key)
 {
-    if (key == KEY_IS_ESC)
-        return false;
-    if (!d->words[0])
-        edited(app, d);
     if (key == CTRL_X || key == KEY_IS_F1 + 9)
         return accept(app, d);
     if (d->focus < d->fields && field_key(app, d, key))
@@ -409,4 +437,19 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key)
             d->focus = (d->focus + (next ? 1 : stops - 1)) % stops;
         } while (d->focus < d->fields && !is_seen(d, &d->field[d->focus]));
     return true;
+}
+
+bool dialog_key(struct app *app, struct dialog *d, int32_t key)
+{
+    if (key == KEY_IS_ESC)
+        return false;
+    if (d->waiting)
+        return true;
+    if (!d->words[0])
+        edited(app, d);
+    int before = d->focus;
+    bool stays = pass_key(app, d, key);
+    if (stays && d->focus != before)
+        edited(app, d);
+    return stays;
 }

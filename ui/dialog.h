@@ -22,6 +22,7 @@
 
 struct app;
 struct dialog;
+struct job_record;
 
 #define DIALOG_MOST_WORDS 64
 
@@ -37,8 +38,13 @@ struct dialog_kind {
     // that changes nothing.
     bool is_question;
     dialog_words *words;
-    // Called after every edit, before the words are made anew (to refresh a preview); may be NULL.
+    // Called after every edit and move, before the words are made anew (to refresh a preview); may
+    // be NULL.
     void (*changed)(struct app *app, struct dialog *d, void *context);
+    // The dialog stays, with its fields, until the run that it started has a session.
+    bool waits;
+    // Gets the end of the command, in the place of the app; NULL: the app has it.
+    void (*on_end)(void *app, const struct job_record *job);
 };
 
 // Puts an empty dialog over the app, in the place of another one. `kind` outlives it.
@@ -66,6 +72,11 @@ bool dialog_has(const struct dialog *d, const char *name); // there is a field o
 const char *dialog_text(struct dialog *d, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // lives until the words are made again
 
+// Returns the name of the field with the focus; "": a button has it.
+const char *dialog_focus(const struct dialog *d);
+bool dialog_waits(const struct dialog *d);           // for its run
+void dialog_fail(struct dialog *d, const char *why); // of that run: the fields can be mended
+
 bool dialog_takes_text(const struct dialog *d); // the focus is on a text field
 void dialog_draw(struct app *app, struct dialog *d, const struct pane *whole);
 // False: the dialog is finished (destroy it).
@@ -73,10 +84,12 @@ bool dialog_key(struct app *app, struct dialog *d, int32_t key);
 
 // --- the dialogs (dialogs.c) ---
 
-// `a` is ACT_STOP, ACT_DELETE, ACT_BUDGET, ACT_RESUME, ACT_NOTE, ACT_EXPORT or ACT_DUPLICATE.
+// `a` is ACT_STOP, ACT_BUDGET, ACT_RESUME, ACT_NOTE, ACT_EXPORT or ACT_DUPLICATE.
 void open_session_dialog(struct app *app, enum action a);
 // `changed`: for the open session's space file as it is now; else for any space, that one first.
 void open_new_session(struct app *app, bool changed);
 void ask_command(struct app *app, const char *const *words); // before it is run
+// Asks before the file `path` of a preset or a network that ships is copied to `copy`.
+void ask_copy(struct app *app, const char *path, const char *copy);
 
 #endif

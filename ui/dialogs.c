@@ -1,8 +1,10 @@
 // The dialogs: each asks something, and makes a command line of the answers.
 #include "app.h"
+#include "base/file.h"
 #include "dialog.h"
 #include "engine/speed.h"
 #include "report/text.h"
+#include "script/network.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@ struct topic {
     const char *verb; // of the command line
     char id[24];
     int64_t trials;     // spent
+    int64_t selected;   // number of the trial that is selected; 0: none that could be exported
     char previewed[64]; // answers that the preview of an export was made for
 };
 
@@ -82,7 +85,9 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
     double percent;
     add_words(d, words, t->verb, t->id);
     add_words(d, words, "--out", dialog_value(d, "folder"));
-    if (!str_equal(dialog_value(d, "best"), "1"))
+    if (dialog_is_on(d, "selected"))
+        add_words(d, words, "--trial", dialog_text(d, "%" PRId64, t->selected));
+    else if (!str_equal(dialog_value(d, "best"), "1"))
         add_words(d, words, "--best", dialog_value(d, "best"));
     add_option(d, words, "--name", "name");
     if (verify)
@@ -112,7 +117,8 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
     char wanted[sizeof t->previewed];
     struct err e;
     int n = 0;
-    snprintf(wanted, sizeof wanted, "%s %s", dialog_value(d, "best"), dialog_value(d, "name"));
+    snprintf(wanted, sizeof wanted, "%d %s %s", dialog_is_on(d, "selected"),
+             dialog_value(d, "best"), dialog_value(d, "name"));
     if (export_words(d, context, words) || str_equal(wanted, t->previewed))
         return;
     memcpy(t->previewed, wanted, sizeof wanted);
@@ -169,10 +175,8 @@ static void preview_strategy(struct app *app, struct dialog *d, void *context)
     str_finish(&text);
 }
 
-// Adds the choice of a strategy, common ones first, its options, and the budget. `known`: the
-// session with whose best the new one begins, "": none.
-static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials,
-                              const char *known)
+// Adds the choice of a strategy, common ones first, its options, and the budget.
+static void add_search_fields(struct dialog *d, const char *strategy, int64_t trials)
 {
     char text[24], search[STRATEGY_TEXT];
     snprintf(text, sizeof text, "%" PRId64, trials);
@@ -196,7 +200,7 @@ static void add_search_fields(struct dialog *d, const char *strategy, int64_t tr
     dialog_add_text(d, "options", "Its options, as q=0.3",
                     search[length] ? search + length + 1 : "");
     dialog_fold_last(d, 0);
-    dialog_add_text(d, "warm", "Begin with best of", known);
+    dialog_add_text(d, "warm", "Begin with best of", "");
     dialog_add_text(d, "seed", "Seed (empty: new)", "");
     dialog_add_text(d, "trials", "Trials", text);
 }
@@ -232,102 +236,332 @@ static const char *duplicate_words(struct dialog *d, void *context, const char *
     return add_search_words(d, words);
 }
 
-// The session that was offered first.
+// An offered new session, and the facts of its space as it is typed.
 struct offer {
-    const char *source, *space; // source NULL: the device
-    char known[24];             // session whose best it begins with; "": none
+    struct app *app;
+    const char *space, *source;
+    char looked[2 * LINE_SIZE]; // at this space with these sizes
+    const char *wrong;          // NULL: nothing is
+    const char *sizes;          // "N=512 type=f32 (f32, f16)"; NULL: not known
 };
+
+enum { MOST_SETTINGS = (DIALOG_MOST_WORDS - 16) / 2, HINT_COLS = 76 };
+
+// Takes "N=512 M=64" apart, in place.
+static int parse_settings(char *text, struct setting set[MOST_SETTINGS])
+{
+    char *rest;
+    int count = 0;
+    for (char *word = strtok_r(text, " ", &rest); word && count < MOST_SETTINGS;
+         word = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(word, '=');
+        if (equals)
+            *equals = '\0';
+        set[count++] = (struct setting){word, equals ? equals + 1 : NULL};
+    }
+    return count;
+}
+
+// Reads a space for the open session's device, and where that lacks something, for a large GPU.
+static struct script *read_space(const struct app *app, const struct setting *set, int count,
+                                 const char *path, struct err *e)
+{
+    const struct opened *open = &app->model.open;
+    struct script_options o = {
+        .path = path, .set = set, .set_count = count, .device_type = open->record.device_type};
+    o.limits = open->record.id && open->has_limits ? &open->limits : NULL;
+    struct script *s = script_create(&o, e);
+    if (s)
+        return s;
+    o.device_type = "discrete";
+    o.limits = &limits_large_gpu;
+    return script_create(&o, e);
+}
+
+static const char *list_settings(struct dialog *d, const struct script_setting *setting, int count)
+{
+    struct str out = {0};
+    for (int i = 0; i < count; i++) {
+        const struct script_setting *s = &setting[i];
+        str_printf(&out, "%s%s=%s", i ? "  " : "", s->name, s->is_folder ? "FOLDER" : s->standard);
+        for (int k = 0; s->values && s->values[k]; k++)
+            str_printf(&out, "%s%s%s", k ? ", " : " (", s->values[k], s->values[k + 1] ? "" : ")");
+    }
+    const char *kept = dialog_keep(d, str_text(&out));
+    str_finish(&out);
+    return kept;
+}
+
+// Finds out what is wrong with the space and the sizes, and which there are. A network is read once
+// they are not being typed: it has many spaces.
+static void look_at_space(struct dialog *d, struct offer *o)
+{
+    char key[sizeof o->looked], sizes[LINE_SIZE];
+    struct setting set[MOST_SETTINGS];
+    struct err e = {.line = 0};
+    const char *name = dialog_value(d, "space"), *focus = dialog_focus(d);
+    bool network = network_is(name);
+    snprintf(key, sizeof key, "%s %s", name, dialog_value(d, "set"));
+    if (str_equal(key, o->looked) ||
+        (network && (str_equal(focus, "space") || str_equal(focus, "set"))))
+        return;
+    memcpy(o->looked, key, sizeof key);
+    snprintf(sizes, sizeof sizes, "%s", dialog_value(d, "set"));
+    int count = parse_settings(sizes, set), known = 0;
+    o->wrong = *name ? NULL : "which space? A preset's or a network's name, or a file";
+    for (int i = 0; i < count && !o->wrong; i++)
+        if (!set[i].value)
+            o->wrong = "sizes are written NAME=VALUE";
+    char *path = o->wrong ? NULL : (network ? network_find : script_find)(name, &e);
+    if (path && network) {
+        struct network n = {.name = NULL};
+        if (network_read(path, set, count, &n, &e))
+            o->sizes = list_settings(d, n.setting, n.setting_count);
+        network_finish(&n);
+    } else if (path) {
+        struct script *s = read_space(o->app, set, count, path, &e);
+        const struct script_setting *setting = s ? script_settings(s, &known) : NULL;
+        if (s)
+            o->sizes = list_settings(d, setting, known);
+        script_destroy(s);
+    }
+    char text[1400];
+    if (!o->wrong && e.text[0]) {
+        char *list = strstr(err_format(&e, text, sizeof text), " (presets:"); // the hint has it
+        if (list)
+            *list = '\0';
+        o->wrong = dialog_keep(d, text);
+    }
+    free(path);
+}
+
+// Adds words to a text of lines, each after a blank or on the next line.
+static void add_hint(struct str *out, int *col, const char *word)
+{
+    int length = text_columns(word);
+    bool breaks = *col && *col + 1 + length > HINT_COLS;
+    str_printf(out, "%s%s", !*col ? "" : breaks ? "\n" : " ", word);
+    *col = breaks || !*col ? length : *col + 1 + length;
+}
+
+static void add_hint_words(struct str *out, int *col, const char *text)
+{
+    char word[LINE_SIZE];
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (length)
+            add_hint(out, col, word);
+        text += length + (text[length] == ' ');
+    }
+}
+
+// Adds a list of names, which it frees. Those that are numbered from 1 on are one word, "bmm1-3",
+// because there are few rows.
+static void add_hint_names(struct str *out, const char *lead, char **name, int count)
+{
+    int col = 0;
+    if (count && out->length)
+        str_add(out, "\n");
+    if (count)
+        add_hint(out, &col, lead);
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(name[i]);
+        int first = i;
+        if (length > 1 && name[i][length - 1] == '1')
+            while (i + 1 < count && strlen(name[i + 1]) == length &&
+                   name[i + 1][length - 1] >= '1' && name[i + 1][length - 1] <= '9' &&
+                   !strncmp(name[i], name[i + 1], length - 1))
+                i++;
+        char *word = i > first ? mem_printf("%s-%s", name[first], name[i] + length - 1)
+                               : mem_strdup(name[first]);
+        add_hint(out, &col, word);
+        free(word);
+    }
+    for (int i = 0; i < count; i++)
+        free(name[i]);
+    free(name);
+}
+
+// Returns the paths of the space files of sessions that do not ship, each once.
+static char **session_files(const struct app *app, int *count)
+{
+    char **path = NULL, *copy;
+    int capacity = 0;
+    *count = 0;
+    for (int i = 0; i < app->model.session_count; i++) {
+        const struct session_record *r = &app->model.session[i].record;
+        bool known = r->network || !r->path || !*r->path || !file_exists(r->path) ||
+                     script_is_shipped(r->path, &copy);
+        for (int k = 0; k < *count && !known; k++)
+            known = str_equal(path[k], r->path);
+        if (known)
+            continue;
+        MEM_GROW(path, *count, capacity);
+        path[(*count)++] = mem_strdup(r->path);
+    }
+    return path;
+}
+
+static void add_hint_spaces(const struct app *app, struct str *out)
+{
+    int count;
+    char **name = script_presets(&count);
+    add_hint_names(out, "presets:", name, count);
+    name = network_names(&count);
+    add_hint_names(out, "networks:", name, count);
+    name = script_own_presets(&count);
+    add_hint_names(out, "your own:", name, count);
+    name = session_files(app, &count);
+    add_hint_names(out, "files:", name, count);
+}
+
+// Lists sessions of that space whose best may begin another one.
+static void add_hint_sessions(const struct app *app, const char *space, struct str *out)
+{
+    int col = 0;
+    add_hint_words(out, &col, "a session's number, or a file; empty: with nothing but baselines.");
+    for (int i = 0; i < app->model.session_count; i++) {
+        const struct session_record *r = &app->model.session[i].record;
+        char speed[32], word[80];
+        if (!r->best_ask || r->network || !(str_equal(r->name, space) || str_equal(r->path, space)))
+            continue;
+        snprintf(word, sizeof word, "%" PRId64 " (%s)", r->id,
+                 speed_text(r, r->best_seconds, speed));
+        add_hint(out, &col, word);
+    }
+}
+
+// Shows what the field with the focus may hold.
+static void hint(struct app *app, struct dialog *d, void *context)
+{
+    struct offer *o = context;
+    const char *focus = dialog_focus(d), *source = dialog_value(d, "source");
+    struct str text = {0};
+    int col = 0;
+    look_at_space(d, o);
+    if (str_equal(focus, "strategy") || str_equal(focus, "options") ||
+        str_equal(focus, DIALOG_FOLD)) {
+        preview_strategy(app, d, context);
+        return;
+    }
+    if (str_equal(focus, "space"))
+        add_hint_spaces(app, &text);
+    else if (str_equal(focus, "device"))
+        add_hint_words(&text, &col, "an index or a part of a name; empty: the best one");
+    else if (str_equal(focus, "source"))
+        add_hint_words(&text, &col, engine_source_help);
+    else if (str_equal(focus, "warm"))
+        add_hint_sessions(app, dialog_value(d, "space"), &text);
+    else if (o->sizes && *o->sizes) {
+        add_hint_words(&text, &col, "sizes:");
+        add_hint_words(&text, &col, o->sizes);
+    }
+    if (str_starts(source, "synthetic:"))
+        str_printf(&text, "%sIts times are made up: the source is no device.",
+                   text.length ? "\n" : "");
+    dialog_set_preview(d, str_text(&text));
+    str_finish(&text);
+}
+
+// Returns what is wrong with "Begin with best of"; NULL: nothing.
+static const char *check_warm(struct dialog *d, const struct app *app)
+{
+    char text[LINE_SIZE], *rest;
+    int64_t id;
+    snprintf(text, sizeof text, "%s", dialog_value(d, "warm"));
+    for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        bool number = str_to_int(one, 1, INT64_MAX, &id);
+        if (number ? !model_row(&app->model, id)
+                   : !file_exists(one) && !str_equal(one, "baseline") && !str_equal(one, "none"))
+            return dialog_text(d, "begin with the best of '%s': there is no such %s", one,
+                               number ? "session" : "file");
+    }
+    return NULL;
+}
 
 static const char *new_words(struct dialog *d, void *context, const char *words[])
 {
     const struct offer *o = context;
-    const char *space = dialog_value(d, "space");
+    const char *source = dialog_value(d, "source");
     char settings[LINE_SIZE], *rest;
-    add_words(d, words, "tune", space);
-    snprintf(settings, sizeof settings, "%s", dialog_value(d, "set"));
-    int most = (DIALOG_MOST_WORDS - 16) / 2;
+    struct err e;
+    bool recorded = recorded_is(source); // it brings its space
+    add_words(d, words, "tune", recorded ? NULL : dialog_value(d, "space"));
+    snprintf(settings, sizeof settings, "%s", recorded ? "" : dialog_value(d, "set"));
+    int most = MOST_SETTINGS;
     for (char *word = strtok_r(settings, " ", &rest); word && most > 0;
          word = strtok_r(NULL, " ", &rest), most--)
         add_words(d, words, "--set", word);
-    add_option(d, words, "--device", "device");
-    if (o->source)
-        add_words(d, words, "--source", o->source);
-    // The best of one space is of no use in another.
-    if (str_equal(space, o->space) || !str_equal(dialog_value(d, "warm"), o->known))
-        add_option(d, words, "--warm-start", "warm");
-    const char *complaint = add_search_words(d, words);
-    return *space ? complaint : "which space? A preset's name or a file";
-}
-
-// Offers a session like the open one, where one is open.
-static const struct offer *offer_like(const struct app *app, struct dialog *d, bool changed)
-{
-    const struct opened *open = &app->model.open;
-    const struct session_record *r = &open->record;
-    struct offer *o = dialog_context(d, sizeof *o);
-    if (!r->id || open->recording) {
-        o->space = "gemm";
-        return o;
-    }
-    char *path = script_find(r->name, NULL); // of a preset that ships
-    o->space = dialog_keep(d, path && str_equal(path, r->path) ? r->name : r->path);
-    free(path);
-    if (!str_equal(r->source, "device"))
-        o->source = dialog_keep(d, r->source);
-    // Its best are points of the new space only if that has the same parameters.
-    const struct space *was = open->space;
-    const struct space *is = changed && app->file.fresh ? script_space(app->file.fresh) : was;
-    bool same = was && is && was->param_count == is->param_count;
-    for (int i = 0; same && i < is->param_count; i++)
-        same = space_find(was, is->param[i].name) != NULL;
-    if (r->best_ask && same)
-        snprintf(o->known, sizeof o->known, "%" PRId64, r->id);
-    return o;
+    bool on_device = !*source || str_equal(source, "device");
+    if (on_device)
+        add_option(d, words, "--device", "device");
+    else
+        add_words(d, words, "--source", source);
+    add_option(d, words, "--warm-start", "warm");
+    const char *complaint = add_search_words(d, words), *warm = check_warm(d, o->app);
+    if (!on_device && !engine_check_source(source, &e))
+        return dialog_text(d, "%s", e.text);
+    return o->wrong && !recorded ? o->wrong : warm ? warm : complaint;
 }
 
 void open_new_session(struct app *app, bool changed)
 {
+    static const struct dialog_kind kind = {"New session", "Start", false,
+                                            new_words,     hint,    .waits = true};
     const struct session_record *r = &app->model.open.record;
-    static const struct dialog_kind kind = {"New session", "Start", false, new_words,
-                                            preview_strategy};
     struct str settings = {0};
-    bool like = r->id && !app->model.open.recording;
+    bool like = r->id && !app->model.open.recording, on_device = str_equal(r->source, "device");
     struct dialog *d = dialog_open(app, &kind);
-    const struct offer *o = offer_like(app, d, changed);
-    if (!changed) {
-        // "Spaces: bmm bmm1-3 gemm": presets that are numbered from 1 on are one word, because
-        // there are few rows.
-        int count;
-        char **name = script_presets(&count);
-        struct str line = {0};
-        str_add(&line, "Spaces:");
-        for (int i = 0; i < count; i++) {
-            size_t length = strlen(name[i]);
-            int first = i;
-            if (length > 1 && name[i][length - 1] == '1')
-                while (i + 1 < count && strlen(name[i + 1]) == length &&
-                       name[i + 1][length - 1] >= '1' && name[i + 1][length - 1] <= '9' &&
-                       !strncmp(name[i], name[i + 1], length - 1))
-                    i++;
-            str_printf(&line, " %s", name[first]);
-            if (i > first)
-                str_printf(&line, "-%s", name[i] + length - 1);
-        }
-        dialog_add_line(d, str_text(&line));
-        str_finish(&line);
-        for (int i = 0; i < count; i++)
-            free(name[i]);
-        free(name);
-    }
-    if (!o->source)
+    struct offer *o = dialog_context(d, sizeof *o);
+    struct err ignored;
+    const char *file = changed || app->file_path ? app_file_basis(app).path : r->path;
+    char *path = like ? script_find(r->name, &ignored) : NULL; // by the name where that means it
+    o->app = app;
+    if (!like || on_device)
         warn_of_others(app, d, NULL, 0);
-    dialog_add_text(d, "space", "Space: preset or file", o->space);
+    dialog_add_text(d, "space", "Preset, network or file",
+                    !like                   ? "gemm"
+                    : str_equal(path, file) ? r->name
+                                            : file);
     dialog_add_text(d, "set", "Sizes, as N=512 M=64",
                     like ? text_config(r->settings, &settings) : "");
-    dialog_add_text(d, "device", "Device (empty: best)", like && !o->source ? r->device : "");
+    dialog_add_text(d, "device", "Device (empty: best)", like && on_device ? r->device : "");
+    dialog_add_text(d, "source", "Source of the times", like ? r->source : "device");
     add_search_fields(d, like ? r->strategy : ENGINE_DEFAULT_STRATEGY,
-                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS, o->known);
+                      like ? r->budget_trials : ENGINE_DEFAULT_TRIALS);
     str_finish(&settings);
+    free(path);
+}
+
+// --- a copy of what ships ---
+
+static const char *copy_words(struct dialog *d, void *context, const char *words[])
+{
+    add_words(d, words, "ops", context);
+    add_words(d, words, "--copy", NULL);
+    return NULL;
+}
+
+void ask_copy(struct app *app, const char *path, const char *copy)
+{
+    static const struct dialog_kind kind = {"Edit a copy?", "Copy and edit",     false, copy_words,
+                                            NULL,           .on_end = app_copied};
+    static const char suffix[] = ".lua";
+    struct dialog *d = dialog_open(app, &kind);
+    // A template goes with the preset of the session.
+    char *stem = path_stem(path);
+    size_t length = strlen(path), end = sizeof suffix - 1;
+    bool is_space = length > end && str_equal(path + length - end, suffix);
+    const struct session_row *row = app_session(app);
+    const char *name = is_space || !row ? stem : row->record.name;
+    char *context = dialog_context(d, strlen(name) + 1);
+    strcpy(context, name);
+    free(stem);
+    dialog_add_line(d,
+                    dialog_text(d, "%s ships with tilewalk and stays as it is. Your copy:", path));
+    dialog_add_line(d, copy);
+    dialog_add_line(d, "From then on `tune` takes the copy, unless it is told --shipped.");
 }
 
 // --- a typed command that cannot be taken back ---
@@ -396,17 +630,13 @@ static const struct session_dialog {
      "stop",
      {"Stop the session?", "Stop", true, session_words, NULL},
      "It ends now and keeps its results; it can be resumed later."},
-    {ACT_DELETE,
-     "rm",
-     {"Delete for good?", "Delete", true, session_words, NULL},
-     "All its trials, samples and messages go. Exported files stay."},
     {ACT_BUDGET, "set", {"Budget", "Set", false, budget_words, NULL}, NULL},
-    {ACT_RESUME, "resume", {"Resume", "Resume", false, budget_words, NULL}, NULL},
+    {ACT_RESUME, "resume", {"Resume", "Resume", false, budget_words, .waits = true}, NULL},
     {ACT_NOTE, "set", {"Note", "Write", false, note_words, NULL}, NULL},
     {ACT_EXPORT, "export", {"Export", "Export", false, export_words, preview_export}, NULL},
     {ACT_DUPLICATE,
      "tune",
-     {"Again, as a new session", "Start", false, duplicate_words, preview_strategy},
+     {"Again, as a new session", "Start", false, duplicate_words, preview_strategy, .waits = true},
      NULL},
 };
 
@@ -440,12 +670,20 @@ void open_session_dialog(struct app *app, enum action a)
     } else if (a == ACT_NOTE) {
         dialog_add_text(d, "note", "Note", r->note ? r->note : "");
     } else if (a == ACT_EXPORT) {
+        const struct trial *chosen = r->id == app->model.open.record.id ? shown_trial(app) : NULL;
+        bool whole = r->scheduler != NULL;
+        t->selected = chosen && chosen->outcome == OUTCOME_OK && !whole ? chosen->number : 0;
         dialog_add_text(d, "best", "How many of the best", "1");
+        if (t->selected && chosen->ask != r->best_ask)
+            dialog_add_check(d, "selected",
+                             dialog_text(d, "not the best, but trial %" PRId64 ", the selected one",
+                                         t->selected),
+                             false);
         dialog_add_text(d, "folder", "Folder", "export");
         dialog_add_text(d, "name", "Name of the files", "");
         dialog_add_check(d, "verify", "run, compare and time again before writing", on_device);
         dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
     } else if (a == ACT_DUPLICATE) {
-        add_search_fields(d, r->strategy, budget, r->best_ask ? t->id : "");
+        add_search_fields(d, r->strategy, budget);
     }
 }

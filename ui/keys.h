@@ -101,7 +101,8 @@ enum view_id { VIEWS(AS_VIEW_ID) VIEW_COUNT };
     A(MARK, "mark", "space", "Mark", "mark for overlay and comparison", SESSION, ON(SESSIONS)) \
     A(COMPARE, "compare", "c", "Compare", "compare the marked sessions", SESSION, ON(SESSIONS)) \
     A(NOTE, "note", "n", "Note", "write a note to the session", SESSION, ON(SESSIONS)) \
-    A(DELETE, "delete", "D", "Delete", "delete session for good (asks first)", SESSION, ON(SESSIONS)) \
+    A(DELETE, "delete", "D", "Delete", "move the session to the trash", SESSION, ON(SESSIONS)) \
+    A(UNDO, "undo", "U", "Undo", "bring back the session that was deleted last", SESSION, ON(SESSIONS)) \
     A(ZOOM, "zoom", "z", "Zoom", "the whole screen for this pane", SHOW, ON(MAIN)) \
     A(AXIS, "axis", "t", NULL, "x axis: trials, running time, wall clock", SHOW, ON(MAIN)) \
     A(OVERLAY, "overlay", "o", NULL, "marked sessions over the curve", SHOW, ON(MAIN)) \

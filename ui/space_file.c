@@ -125,14 +125,18 @@ static bool list_values(struct listing *l, const struct param *was, const struct
     return any;
 }
 
+// Returns the text of that name. One that ships has its folder in its name, and its copy has not.
 static const char *text_named(const struct script *s, const char *name)
 {
     int count;
     const struct script_text *text = script_texts(s, &count);
+    const char *copied = NULL;
     for (int i = 0; i < count; i++)
         if (str_equal(text[i].name, name))
             return text[i].text;
-    return NULL;
+        else if (str_equal(path_name(text[i].name), path_name(name)))
+            copied = text[i].text;
+    return copied;
 }
 
 // --- reading ---
@@ -182,9 +186,16 @@ static void describe_difference(struct space_file *f, const struct script *was_s
                 list(&l, "removed constraint", "'%s'", was->constraint[i].name);
         int count;
         const struct script_text *text = script_texts(is_script, &count);
-        for (int i = 0; i < count; i++)
-            if (!str_equal(text_named(was_script, text[i].name), text[i].text))
+        // A change of declarations was told already, by value.
+        bool told = out.length > 0;
+        for (int i = 0; i < count; i++) {
+            if (str_equal(text_named(was_script, text[i].name), text[i].text))
+                continue;
+            if (!f->text[0])
+                snprintf(f->text, sizeof f->text, "%s", text[i].path);
+            if (i > 0 || !told)
                 list(&l, "changed text of", "%s", text[i].name);
+        }
         text = script_texts(was_script, &count);
         for (int i = 0; i < count; i++)
             if (!text_named(is_script, text[i].name))
@@ -220,6 +231,7 @@ void space_file_read(struct space_file *f, const struct space_file_basis *b)
     script_destroy(f->fresh);
     f->fresh = NULL;
     f->error = (struct err){.line = 0};
+    f->text[0] = '\0';
     forget_watched(f);
     watch(f, b->path);
     watch_texts(f, b->script);
@@ -305,6 +317,14 @@ const char *space_file_no_new(const struct space_file *f)
     case SPACE_FILE_UNREAD: break;
     }
     return "the file was not read yet";
+}
+
+const char *space_file_changed(const struct space_file *f, const struct space_file_basis *b)
+{
+    const char *path = f->state == SPACE_FILE_BROKEN ? f->error.file
+                       : f->state == SPACE_FILE_NEW  ? f->text
+                                                     : "";
+    return path[0] ? path : b->path;
 }
 
 int space_file_place(const struct space_file *f, const struct space_file_basis *b,

@@ -47,6 +47,7 @@ struct space_file {
     char size[64];        // of the space as it is now, decimal
     char legal[64];       // its legal points, decimal; "" where they are not counted
     char difference[240]; // from the session's, a line
+    char text[256];       // SPACE_FILE_NEW: the path of the first text that differs
     struct err error;
     char around[2 * SPACE_FILE_AROUND + 1][160]; // the middle one is the one with the error
     char **watched;                              // paths
@@ -63,6 +64,8 @@ void space_file_finish(struct space_file *f);
 // Returns why there is no new version that a session could use, as part of a sentence; NULL if
 // there is one.
 const char *space_file_no_new(const struct space_file *f);
+// Returns the path of the file that changed, or where its error is; else that of the space file.
+const char *space_file_changed(const struct space_file *f, const struct space_file_basis *b);
 // Returns the line for an editor: that of the error, else the one where the present file declares
 // the parameter (may be NULL). `*path` is `b`'s or f's.
 int space_file_place(const struct space_file *f, const struct space_file_basis *b,

@@ -156,8 +156,9 @@ static bool view_sessions_act(struct app *app, void *state, enum action a)
 static const char *view_sessions_disabled(struct app *app, void *state, enum action a)
 {
     struct sessions_view *v = state;
-    bool on_one = a == ACT_OPEN || a == ACT_COPY ||
-                  (actions[a].group == GROUP_SESSION && a != ACT_NEW && a != ACT_COMPARE);
+    bool on_one =
+        a == ACT_OPEN || a == ACT_COPY ||
+        (actions[a].group == GROUP_SESSION && a != ACT_NEW && a != ACT_UNDO && a != ACT_COMPARE);
     if (on_one && !view_sessions_at_cursor(app))
         return "no session is under the cursor";
     switch (a) {

@@ -157,7 +157,8 @@ static void add_file_state(struct app *app, struct lines *l)
 static void draw_file(struct app *app, const struct pane *p)
 {
     const struct space_file *f = &app->file;
-    const char *path = app->model.open.record.path;
+    const struct space_file_basis basis = app_file_basis(app);
+    const char *path = space_file_changed(f, &basis);
     char title[200], note[96], at[16], text[1400];
     text_clock(f->changed, at);
     switch (f->state) {

@@ -72,6 +72,7 @@ static bool set_filter(struct app *app, struct trials_view *v, const char *text)
     snprintf(v->text, sizeof v->text, "%s", v->filter ? text : "");
     if (v->filter || old)
         restart(app, v);
+    v->picks = v->filter != NULL;
     filter_destroy(old);
     return true;
 }
@@ -114,13 +115,6 @@ void view_trials_filter(struct app *app, const char *text)
     v->filter_error[0] = '\0';
 }
 
-static bool view_trials_tick(struct app *app, void *state)
-{
-    struct trials_view *v = state;
-    sync(app, v);
-    return rows_step(&v->rows, &app->model);
-}
-
 // Returns the trial under the cursor (0: none) and its place (-1: it is not among the rows).
 static int64_t cursor_of(struct app *app, struct trials_view *v, int64_t *place)
 {
@@ -140,8 +134,10 @@ static bool trials_filter_typed(struct app *app, void *context, enum prompt_even
     if (event != PROMPT_CHANGED)
         sync(app, v);
     bool ok = set_filter(app, v, text);
-    if (event == PROMPT_CHANGED)
+    if (event == PROMPT_CHANGED) {
+        v->picks = false; // it is not done
         return ok;
+    }
     if (event == PROMPT_CANCELLED)
         v->filter_error[0] = '\0';
     else if (!ok) {
@@ -169,6 +165,23 @@ static void select_row(struct app *app, struct trials_view *v, int64_t place)
     int64_t number = t->number;
     app_select(app, t->ask);
     app->follow = v->rows.kind == ROWS_NUMBERED && number == app->model.open.last_number;
+}
+
+// Once all rows are known that match, selects the first where the selected trial is none of them:
+// other screens would show one that is hidden here.
+static bool view_trials_tick(struct app *app, void *state)
+{
+    struct trials_view *v = state;
+    int64_t place;
+    sync(app, v);
+    bool more = rows_step(&v->rows, &app->model);
+    if (more || !v->picks)
+        return more;
+    v->picks = false;
+    cursor_of(app, v, &place);
+    if (v->filter && place < 0)
+        select_row(app, v, 0);
+    return false;
 }
 
 static bool view_trials_act(struct app *app, void *state, enum action a)

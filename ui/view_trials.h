@@ -132,6 +132,7 @@ struct trials_view {
     char text[LINE_SIZE];   // of the filter
     char filter_error[256]; // while one is typed
     bool typing;
+    bool picks; // the filter is new: a row of it is to be selected
     int sort;
     bool descending, rejected;
     struct rows rows;

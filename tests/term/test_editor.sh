@@ -76,3 +76,28 @@ grep -q 'Population of' "$box/tilewalk-screen-1.txt" || fail 'the saved screen d
 press q
 at_prompt 0
 pass 'the editor of workbench.conf; a saved screen'
+
+# What ships is not edited, but a copy of it, which the next session of that name takes.
+tilewalk tune gemm --source synthetic:bowl --seed 1 --trials 20 --plain >/dev/null || fail 'no session of a preset'
+before=$(cksum <"$TILEWALK_DATA/presets/gemm.lua")
+: >"$box/edits"
+start 'tilewalk watch 2'
+see 'Population of'
+press e
+see 'Edit a copy?'
+see 'tilewalk ops gemm --copy'
+press Enter
+see 'in the editor'
+grep -q "^+1 $box/data/tilewalk/presets/gemm\.lua\$" "$box/edits" || fail "other words: $(cat "$box/edits")"
+echo '-- mine' >>"$box/data/tilewalk/presets/gemm.lua"
+press Enter
+see 'changed text of gemm.lua'
+press e # there is one now: no question
+see 'in the editor'
+press Enter
+see 'Population of'
+press q
+at_prompt 0
+[ "$before" = "$(cksum <"$TILEWALK_DATA/presets/gemm.lua")" ] || fail 'the shipped preset was changed'
+tilewalk tune gemm --source synthetic:bowl --trials 2 --plain 2>&1 | grep -q "your copy $box/data/tilewalk/presets/gemm.lua" || fail 'the copy is not taken'
+pass 'a preset that ships is edited as a copy'

@@ -137,3 +137,17 @@ press q
 see 'session 5 is done: best'
 at_prompt 0
 pass 'the workbench stays when its run has ended'
+
+# --- the demonstration is named as one, and leaves nothing, also when its run is let go ---
+mkdir "$box/tmp"
+for key in q Q; do
+    start "env TMPDIR=$box/tmp tilewalk demo"
+    see 'DEMO'
+    see 'A demonstration: the device is synthetic'
+    see 'running'
+    press $key
+    see 'its database is removed'
+    at_prompt 0
+    [ -z "$(ls "$box/tmp")" ] || fail "left behind: $(ls "$box/tmp")"
+done
+pass 'a demonstration leaves nothing'

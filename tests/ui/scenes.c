@@ -38,8 +38,8 @@ static const struct scene {
     {"fleet-none", FIXTURE_NOTHING, VIEW_FLEET, ""},
     {"help", FIXTURE_SMALL, VIEW_MAIN, "?"},
     {"export", FIXTURE_SMALL, VIEW_MAIN, "x"},
-    {"new", FIXTURE_SMALL, VIEW_MAIN, "i"},
-    {"delete", FIXTURE_SEVERAL, VIEW_SESSIONS, "j j D"},
+    {"new", FIXTURE_SMALL, VIEW_MAIN, "i \"gemm"},
+    {"stop", FIXTURE_SMALL, VIEW_MAIN, "s"},
     {"prompt", FIXTURE_SMALL, VIEW_MAIN, ": \"p"},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };

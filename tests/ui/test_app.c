@@ -112,9 +112,9 @@ static void test_a_session_without_runner_is_resumed(void **state)
     stage_play(&s, "p");
     expect_commands(&s, "");
     expect_on_screen(&s, "same as: tilewalk resume 1 --trials 200 --db tilewalk.db");
-    stage_play(&s, "enter");
+    stage_play(&s, "enter enter"); // once: it is starting
     expect_commands(&s, "tilewalk resume 1 --trials 200 --db tilewalk.db\n");
-    assert_null(s.app.dialog);
+    expect_on_screen(&s, "starting...");
     stage_close(&s);
 }
 
@@ -161,7 +161,7 @@ static void test_budget_presses_add_up(void **state)
     stage_close(&s);
 }
 
-static void test_stop_and_delete_ask_first(void **state)
+static void test_stop_asks_first(void **state)
 {
     (void)state;
     struct stage s;
@@ -174,14 +174,116 @@ static void test_stop_and_delete_ask_first(void **state)
     stage_play(&s, "s tab enter");
     expect_commands(&s, "tilewalk stop 1 --db tilewalk.db\n");
     stage_close(&s);
+}
 
+// Deleting asks nothing, because a key takes it back.
+static void test_delete_is_undone_by_a_key(void **state)
+{
+    (void)state;
+    struct stage s;
     open_sessions(&s);
     stage_play(&s, "D");
     expect_on_screen(&s, "it is running (pause it first)");
     stage_play(&s, "j D");
-    expect_on_screen(&s, "same as: tilewalk rm 6");
-    stage_play(&s, "tab enter");
+    assert_null(s.app.dialog);
     expect_commands(&s, "tilewalk rm 6 --db tilewalk.db\n");
+    stage_play(&s, "U");
+    expect_commands(&s, "tilewalk restore --db tilewalk.db\n");
+    stage_close(&s);
+    stage_open(&s, FIXTURE_NOTHING, VIEW_SESSIONS, CHARSET_ASCII); // the last one was deleted
+    stage_play(&s, "U");
+    expect_commands(&s, "tilewalk restore --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void expect_not_on_screen(struct stage *s, const char *text)
+{
+    char *frame = stage_frame(s);
+    if (strstr(frame, text))
+        fail_msg("'%s' is on the screen:\n%s", text, frame);
+    free(frame);
+}
+
+static void test_an_error_stays_until_it_is_acknowledged_or_mended(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    app_say(&s.app, STYLE_BAD, "the disk is full");
+    stage_wait(&s, 3600);
+    app_say(&s.app, STYLE_TEXT, "something else");
+    expect_on_screen(&s, " the disk is full  (esc)\n something else\n");
+    stage_wait(&s, 10);
+    expect_on_screen(&s, "the disk is full");
+    stage_play(&s, "esc");
+    expect_not_on_screen(&s, "the disk is full");
+    assert_int_equal(s.app.view, VIEW_MAIN); // and nothing else was left
+
+    app_say(&s.app, STYLE_BAD, "the disk is full");
+    app_forget_error(&s.app, ERROR_OF_FILE); // another one was mended
+    expect_on_screen(&s, "the disk is full");
+    const struct job_record run = {.is_run = true, .session = 1, .words = (char[]){"x"}};
+    s.app.jobs.on_session(&s.app, &run);
+    expect_not_on_screen(&s, "the disk is full");
+    stage_close(&s);
+}
+
+static void test_a_failed_session_says_why_in_the_head(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_sessions(&s);
+    for (int i = 0; i < s.app.model.session_count; i++)
+        if (s.app.model.session[i].state == STATE_FAILED)
+            app_open_session(&s.app, s.app.model.session[i].record.id);
+    stage_rest(&s);
+    assert_int_equal(s.app.model.open.state, STATE_FAILED);
+    assert_non_null(s.app.model.open.record.message);
+    char *frame = stage_frame(&s), *second = strchr(frame, '\n') + 1;
+    assert_true(str_starts(second + 1, s.app.model.open.record.message));
+    free(frame);
+    stage_close(&s);
+}
+
+// What ships is never edited: the first time it is asked to make a copy.
+static void test_what_ships_is_edited_as_a_copy(void **state)
+{
+    (void)state;
+    struct stage s;
+    struct err e;
+    open_main(&s, FIXTURE_SMALL);
+    setenv("XDG_DATA_HOME", s.fixture.folder, 1);
+    char *shipped = path_shipped("presets/gemm.lua"), *copy = path_user_data("presets/gemm.lua");
+    assert_non_null(shipped);
+    app_edit(&s.app, shipped, 7);
+    assert_null(s.app.edit_path);
+    expect_on_screen(&s, "same as: tilewalk ops gemm --copy");
+    stage_play(&s, "esc");
+    expect_commands(&s, "");
+    app_edit(&s.app, shipped, 7);
+    stage_play(&s, "enter");
+    expect_commands(&s, "tilewalk ops gemm --copy\n");
+
+    struct job_record job = {.exit_code = 1, .words = (char[]){"x"}};
+    str_add(&job.output, "no room");
+    app_copied(&s.app, &job);
+    assert_null(s.app.edit_path);
+    expect_on_screen(&s, "no room");
+    job.exit_code = 0;
+    char *folder = path_folder(copy);
+    assert_true(file_make_folders(folder, &e) && file_write(copy, "x", 1, &e));
+    app_copied(&s.app, &job);
+    assert_string_equal(s.app.edit_path, copy);
+    assert_int_equal(s.app.edit_line, 7);
+    app_edit(&s.app, shipped, 9); // the copy is there: no question
+    assert_null(s.app.dialog);
+    assert_string_equal(s.app.edit_path, copy);
+    str_finish(&job.output);
+    assert_int_equal(unlink(copy), 0);
+    unsetenv("XDG_DATA_HOME");
+    free(folder);
+    free(copy);
+    free(shipped);
     stage_close(&s);
 }
 
@@ -190,7 +292,7 @@ static void test_export_shows_its_command_line(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "x");
+    stage_play(&s, "* x");
     expect_commands(&s, "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
     stage_play(&s, "\"3 tab end \"s tab tab space"); // typing replaces, moving edits
     expect_on_screen(&s, "same as: tilewalk export 1 --out exports --best 3");
@@ -247,24 +349,109 @@ static void test_wrong_fields_are_complained_about_and_nothing_runs(void **state
     stage_close(&s);
 }
 
-static void test_duplicate_and_new(void **state)
+static void test_duplicate(void **state)
 {
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
     stage_play(&s, "d right tab tab tab \"7"); // the next of the common ones, without options
     stage_play(&s, "enter enter");
-    expect_commands(&s, "tilewalk tune --like 1 --warm-start 1 --strategy local --trials 200"
-                        " --seed 7 --db tilewalk.db\n");
-    stage_play(&s, "d tab tab backspace enter enter"); // told to begin with nothing
-    expect_commands(&s, "tilewalk tune --like 1 --strategy opevo --trials 200 --db tilewalk.db\n");
-    stage_play(&s, "i tab \"N=64_M=32 enter enter");
-    expect_commands(&s, "tilewalk tune presets/gemm.lua --set N=64 --set M=32 --device"
-                        " 'AMD Radeon RX 7900 XTX (RADV NAVI31)' --warm-start 1 --strategy opevo"
-                        " --trials 200 --db tilewalk.db\n");
-    stage_play(&s, "i \"mm tab tab tab enter enter"); // of another space nothing is known
-    expect_commands(&s, "tilewalk tune mm --device 'AMD Radeon RX 7900 XTX (RADV NAVI31)'"
+    expect_commands(&s, "tilewalk tune --like 1 --strategy local --trials 200 --seed 7"
+                        " --db tilewalk.db\n");
+    stage_play(&s, "esc d tab tab \"1 enter enter"); // it begins with a best if that is chosen
+    expect_commands(&s, "tilewalk tune --like 1 --warm-start 1 --strategy opevo --trials 200"
+                        " --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+#define ON_DEVICE " --device 'AMD Radeon RX 7900 XTX (RADV NAVI31)'"
+
+static void test_new_session(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "i");
+    expect_on_screen(&s, "presets: ");
+    expect_on_screen(&s, "networks: alexnet");
+    stage_play(&s, "\"mm tab");
+    expect_on_screen(&s, "sizes: N=512 M=1024 K=1024");
+    stage_play(&s, "\"N=64_M=32 enter enter");
+    expect_commands(&s, "tilewalk tune mm --set N=64 --set M=32" ON_DEVICE
                         " --strategy opevo --trials 200 --db tilewalk.db\n");
+    stage_play(&s, "esc i \"mm tab tab tab \"synthetic:bowl");
+    expect_on_screen(&s, "Its times are made up");
+    stage_play(&s, "enter enter");
+    expect_commands(&s, "tilewalk tune mm --source synthetic:bowl --strategy opevo --trials 200"
+                        " --db tilewalk.db\n");
+    stage_close(&s);
+}
+
+static void test_a_new_session_is_checked_as_it_is_typed(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "i \"gemn");
+    expect_on_screen(&s, "did you mean 'gemm'?");
+    stage_play(&s, "ctrl-u \"mm tab \"Q=4");
+    expect_on_screen(&s, "Q=4");
+    expect_on_screen(&s, "did you mean 'N'?");
+    stage_play(&s, "ctrl-u \"N=none");
+    expect_on_screen(&s, "none");
+    stage_play(&s, "ctrl-u tab tab \"synthetic:bowel");
+    expect_on_screen(&s, "did you mean bowl");
+    stage_play(&s, "ctrl-u \"device tab tab tab \"9");
+    expect_on_screen(&s, "there is no such session");
+    stage_play(&s, "enter enter");
+    expect_commands(&s, "");
+    stage_close(&s);
+}
+
+// What could not start is told in the form, which has its input still.
+static void test_a_run_that_does_not_start_keeps_its_form(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    stage_play(&s, "i \"mm tab \"N=64 enter enter enter"); // started once
+    expect_commands(&s, "tilewalk tune mm --set N=64" ON_DEVICE
+                        " --strategy opevo --trials 200 --db tilewalk.db\n");
+    struct job_record run = {.is_run = true, .exit_code = 1, .words = (char[]){"x"}};
+    str_add(&run.output, "no device has room\n");
+    s.app.jobs.on_run_end(&s.app, &run);
+    expect_on_screen(&s, "no device has room");
+    expect_on_screen(&s, "N=64");
+    stage_play(&s, "enter");
+    expect_commands(&s, "tilewalk tune mm --set N=64" ON_DEVICE
+                        " --strategy opevo --trials 200 --db tilewalk.db\n");
+    run.session = 1;
+    s.app.jobs.on_session(&s.app, &run);
+    assert_null(s.app.dialog);
+    str_finish(&run.output);
+    stage_close(&s);
+}
+
+static void test_the_selected_trial_is_exported(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    int64_t best = s.app.model.open.record.best_ask, number = 0;
+    for (int64_t n = 1; n <= s.app.model.open.last_number && !number; n++) {
+        const struct trial *t = model_trial_numbered(&s.app.model, n);
+        if (t && t->outcome == OUTCOME_OK && t->ask != best) {
+            number = n;
+            app_select(&s.app, t->ask);
+        }
+    }
+    assert_true(number > 0);
+    stage_play(&s, "x tab space");
+    char *wanted = mem_printf("same as: tilewalk export 1 --out export --trial %d ", (int)number);
+    expect_on_screen(&s, wanted);
+    free(wanted);
+    stage_play(&s, "esc * x");
+    expect_not_on_screen(&s, "the selected one"); // it is the best
     stage_close(&s);
 }
 
@@ -273,9 +460,9 @@ static void test_a_long_command_line_is_shown_to_its_end(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "i tab tab tab left tab space tab"); // the options of walk
+    stage_play(&s, "i \"gemm tab tab tab tab left tab space tab"); // the options of walk
     stage_play(&s, "\"starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:doubt=2:q=0.2");
-    expect_on_screen(&s, "same as: tilewalk tune presets/gemm.lua");
+    expect_on_screen(&s, "same as: tilewalk tune gemm --device");
     expect_on_screen(&s, " walk:starts=10:elites=8:children=40:strangers=8:near=6:refine=0.4:  ");
     expect_on_screen(&s, " doubt=2:q=0.2 --trials 200 --db tilewalk.db  ");
     stage_close(&s);
@@ -318,11 +505,11 @@ static void test_the_prompt_takes_actions_and_command_lines(void **state)
     str_finish(&s.commands); // of the preview
     stage_play(&s, "esc : \"zoom enter");
     expect_on_screen(&s, "'zoom' does nothing on this screen");
-    // It is asked first.
-    stage_play(&s, "ctrl-u \"rm_1 enter enter");
+    // It is asked before what cannot be taken back.
+    stage_play(&s, "ctrl-u \"rm_--purge_1 enter enter");
     assert_null(s.app.dialog);
-    stage_play(&s, ": \"rm_1 enter tab enter");
-    expect_commands(&s, "tilewalk rm 1 --db tilewalk.db\n");
+    stage_play(&s, ": \"rm_--purge_1 enter tab enter : \"rm_1 enter");
+    expect_commands(&s, "tilewalk rm --purge 1 --db tilewalk.db\ntilewalk rm 1 --db tilewalk.db\n");
     stage_close(&s);
 }
 
@@ -337,9 +524,9 @@ static void test_why_a_session_is_not_open(void **state)
     o.session = 99;
     app_init(&app, &o);
     app_poll(&app, 1000, FIXTURE_NOW);
-    assert_non_null(strstr(app.notice, "session 99"));
-    app_poll(&app, 2000, FIXTURE_NOW);
-    assert_string_equal(app.notice, "");
+    assert_non_null(strstr(app.error, "session 99"));
+    app_key(&app, KEY_IS_ESC);
+    assert_string_equal(app.error, "");
     app_finish(&app);
     stage_close(&s);
 }
@@ -379,9 +566,10 @@ static void test_help_is_of_this_screen_and_scrolls(void **state)
     stage_open(&s, FIXTURE_SMALL, VIEW_MAP, CHARSET_ASCII);
     app_resize(&s.app, 15, 60);
     stage_play(&s, "?");
-    expect_on_screen(&s, "row above");
-    stage_play(&s, "j j pgdn pgdn ctrl-d");
+    expect_on_screen(&s, "This screen: Map");
     expect_on_screen(&s, "next parameter across");
+    stage_play(&s, "j j pgdn");
+    expect_on_screen(&s, "column or cell to the right");
     stage_play(&s, "x");
     assert_false(s.app.help);
     assert_null(s.app.dialog);
@@ -404,10 +592,23 @@ static void test_clicks_on_the_footer_are_keys(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    app_click(&s.app, 35, 1 + 6); // after "1Main "
-    assert_int_equal(s.app.view, VIEW_MAP);
-    app_click(&s.app, 35, 119);
-    assert_int_equal(s.app.view, VIEW_MAP);
+    static const char first[] = " p Pause  e Edit  x Export  ? Help ";
+    for (int cols = 80; cols <= 120; cols += 40) {
+        app_resize(&s.app, 36, cols);
+        char *frame = stage_frame(&s), *row = frame, *map = NULL;
+        for (char *line = frame; *line; line += strcspn(line, "\n") + 1)
+            row = line;
+        assert_true(str_starts(row, first)); // by use
+        assert_non_null(map = strstr(row, "1Main "));
+        assert_non_null(strstr(row, "q Quit"));
+        app_show(&s.app, VIEW_MAIN);
+        app_click(&s.app, 35, (int)(map - row) + 6); // after "1Main "
+        assert_int_equal(s.app.view, VIEW_MAP);
+        app_click(&s.app, 35, cols - 1);
+        assert_int_equal(s.app.view, VIEW_MAP);
+        app_show(&s.app, VIEW_MAIN);
+        free(frame);
+    }
     stage_close(&s);
 }
 
@@ -462,11 +663,19 @@ TEST_GROUP(app)
         cmocka_unit_test(test_the_footer_says_what_pause_does_to_this_session),
         cmocka_unit_test(test_the_final_race_is_told),
         cmocka_unit_test(test_budget_presses_add_up),
-        cmocka_unit_test(test_stop_and_delete_ask_first),
+        cmocka_unit_test(test_stop_asks_first),
+        cmocka_unit_test(test_delete_is_undone_by_a_key),
+        cmocka_unit_test(test_an_error_stays_until_it_is_acknowledged_or_mended),
+        cmocka_unit_test(test_a_failed_session_says_why_in_the_head),
+        cmocka_unit_test(test_what_ships_is_edited_as_a_copy),
         cmocka_unit_test(test_export_shows_its_command_line),
         cmocka_unit_test(test_an_export_names_all_its_files),
         cmocka_unit_test(test_wrong_fields_are_complained_about_and_nothing_runs),
-        cmocka_unit_test(test_duplicate_and_new),
+        cmocka_unit_test(test_duplicate),
+        cmocka_unit_test(test_new_session),
+        cmocka_unit_test(test_a_new_session_is_checked_as_it_is_typed),
+        cmocka_unit_test(test_a_run_that_does_not_start_keeps_its_form),
+        cmocka_unit_test(test_the_selected_trial_is_exported),
         cmocka_unit_test(test_a_long_command_line_is_shown_to_its_end),
         cmocka_unit_test(test_a_note_keeps_its_blanks),
         cmocka_unit_test(test_a_note_may_begin_with_a_dash),

@@ -69,7 +69,8 @@ static const struct {
     {"export", "120x36", CHARSET_BRAILLE},
     {"new", "120x36", CHARSET_BRAILLE},
     {"new", "60x15", CHARSET_BRAILLE}, // the fields alone
-    {"delete", "120x36", CHARSET_BRAILLE},
+    {"new", "80x24", CHARSET_BRAILLE}, // less is hinted
+    {"stop", "120x36", CHARSET_BRAILLE},
     {"prompt", "120x36", CHARSET_BRAILLE},
 };
 

@@ -141,6 +141,62 @@ static void test_edited(void **state)
     assert_int_equal(space_file_place(&file, &b, NULL, &where), 1);
 }
 
+// What is named is the file that changed, or where the error is.
+static void test_the_file_that_changed(void **state)
+{
+    (void)state;
+    struct space_file_basis b = basis();
+    look();
+    assert_string_equal(space_file_changed(&file, &b), path);
+    put(template, VALID "// more\n");
+    assert_true(look());
+    assert_int_equal(file.state, SPACE_FILE_NEW);
+    assert_string_equal(space_file_changed(&file, &b), template);
+    put(template, "#version 450\nmistake\n");
+    assert_true(look());
+    assert_int_equal(file.state, SPACE_FILE_BROKEN);
+    assert_string_equal(space_file_changed(&file, &b), template);
+    put(template, VALID);
+    put_space("param.more = discrete { 1, 2 }\n");
+    assert_true(look());
+    assert_string_equal(space_file_changed(&file, &b), path);
+}
+
+// The copy of a template that ships lies in another folder, and is the same text.
+static void test_a_copied_template(void **state)
+{
+    (void)state;
+    char *own = path_shipped("shaders/gemm.comp"), *text;
+    size_t length;
+    struct err e;
+    assert_true(own && file_read(own, &text, &length, &e));
+    script_destroy(session);
+    char *shipped = path_shipped("presets/gemm.lua");
+    session = script_create(
+        &(struct script_options){.path = shipped, .device_type = "none", .limits = NULL}, &e);
+    assert_non_null(session);
+    char *space;
+    assert_true(file_read(shipped, &space, NULL, &e));
+    char *copied = mem_printf("%s/gemm.lua", folder), *copy = mem_printf("%s/gemm.comp", folder);
+    struct space_file_basis b = basis();
+    b.path = copied;
+    put(copied, space);
+    put(copy, text);
+    space_file_read(&file, &b);
+    assert_int_equal(file.state, SPACE_FILE_SAME);
+    put(copy, "#version 450\nmistake\n");
+    space_file_read(&file, &b);
+    assert_int_equal(file.state, SPACE_FILE_BROKEN);
+    assert_string_equal(space_file_changed(&file, &b), copy);
+    assert_int_equal(unlink(copy) + unlink(copied), 0);
+    free(copied);
+    free(copy);
+    free(space);
+    free(shipped);
+    free(text);
+    free(own);
+}
+
 static void test_every_difference(void **state)
 {
     (void)state;
@@ -172,12 +228,9 @@ static void test_values_and_edges_are_compared(void **state)
                                         "param.a = custom { values = { 1, 2, 3 }, neighbours = "
                                         "function(v) return v == 1 and { 2, 3 }"
                                         " or { 1 } end }\n"};
-    static const char *const differences[] = {"",
-                                              "a: added 3, removed 2; ",
-                                              "changed a; ",
-                                              "a: added 3, removed 2; ",
-                                              "changed a; ",
-                                              "changed a; "};
+    static const char *const differences[] = {"",          "a: added 3, removed 2",
+                                              "changed a", "a: added 3, removed 2",
+                                              "changed a", "changed a"};
     struct err e;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++) {
         put_space(parts[i - 1]);
@@ -361,6 +414,8 @@ TEST_GROUP(space_file)
         TEST(test_unchanged),
         TEST(test_looks_once_a_second),
         TEST(test_edited),
+        TEST(test_the_file_that_changed),
+        TEST(test_a_copied_template),
         TEST(test_every_difference),
         TEST(test_values_and_edges_are_compared),
         TEST(test_broken_and_mended),

@@ -365,6 +365,25 @@ static void filters_apply_while_they_are_typed(void **state)
     assert_int_equal(s->app.view, VIEW_TRIALS);
 }
 
+// All screens mean the selected trial: it is one of the rows.
+static void a_filter_selects_one_of_its_rows(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "/ \"pad!=4 enter");
+    int64_t other = rows_at(&view_of(s)->rows, &s->app.model, 0)->ask;
+    app_select(&s->app, other);
+    stage_play(s, "/ ctrl-u \"pad=4");
+    assert_int_equal(s->app.selected, other); // it is still being typed
+    stage_play(s, "enter");
+    int64_t first = rows_at(&view_of(s)->rows, &s->app.model, 0)->ask;
+    assert_int_equal(s->app.selected, first);
+    stage_play(s, "j");
+    int64_t second = s->app.selected;
+    assert_int_not_equal(second, first);
+    stage_play(s, "/ enter"); // a row of it stays selected
+    assert_int_equal(s->app.selected, second);
+}
+
 // Enter opens the trial that the cursor is on. One that the filter hides is nowhere.
 static void a_hidden_trial_does_not_open(void **state)
 {
@@ -477,6 +496,7 @@ TEST_GROUP(trials)
         TEST(filters_apply_while_they_are_typed),
         TEST(a_hidden_trial_does_not_open),
         TEST(rejected_ones_are_shown_when_asked_for),
+        TEST(a_filter_selects_one_of_its_rows),
         TEST(other_screens_set_filters),
         TEST(another_session_keeps_the_filter),
         TEST(a_click_selects),
