@@ -73,8 +73,10 @@ static void add_database(const struct app *app, const char *const *words,
         n++;
     }
     const char *const *operand = words + n; // behind `--` an option would be one too
-    all[n++] = "--db";
-    all[n++] = app->options.database;
+    if (!str_equal(words[0], "ops")) {      // which has none
+        all[n++] = "--db";
+        all[n++] = app->options.database;
+    }
     while (*operand && n < DIALOG_MOST_WORDS + 2)
         all[n++] = *operand++;
     all[n] = NULL;

@@ -328,10 +328,15 @@ static void draw_footer(struct app *app, const struct pane *p)
     const unsigned everywhere = (1u << VIEW_COUNT) - 1;
     bool none = !app_session(app); // then only what needs none
     int count = 0, cols = p->cols - f.col - 2 - quit.width, tabs = TABS_TITLES;
+    const int help_width = action_item(app, ACT_HELP).width + 1;
+    int keys = 2; // of all screens, without names but this one's
     app->footer_count = 0;
+    for (int i = 0; i < VIEW_COUNT; i++)
+        keys += tab_item(app, i, TABS_KEYS).width;
     for (int i = 0; i < FIRST; i++) {
         struct footer_item item = action_item(app, first[i]);
-        if ((none && app_disabled(app, first[i])) || item.width > cols)
+        int room = cols - keys - (first[i] == ACT_HELP ? 0 : help_width);
+        if ((none && app_disabled(app, first[i])) || item.width + 1 > room)
             continue;
         put_item(&f, &item, false);
         cols -= item.width + 1;
@@ -409,6 +414,7 @@ static void draw_help(struct app *app, const struct pane *whole)
             if (!*keymap_names(&app->keymap, (enum action)a, l->keys))
                 snprintf(l->keys, sizeof l->keys, "no key");
         }
+        count -= !line[count - 1].keys[0]; // all keys of that group are of this screen
     }
     memcpy(&line[count], outcomes, sizeof outcomes);
     count += (int)(sizeof outcomes / sizeof *outcomes);

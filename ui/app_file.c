@@ -46,6 +46,11 @@ void app_file_report(struct app *app)
     switch (f->state) {
     case SPACE_FILE_NEW:
         snprintf(key, sizeof key, "%s", app_key_of(app, ACT_USE_NEW));
+        if (str_equal(f->legal, "0")) { // it loads, and is of no use
+            app_say(app, STYLE_BAD, "%s: %s; no configuration is legal", name, f->difference);
+            app->error_kind = ERROR_OF_FILE;
+            break;
+        }
         app_say(app, STYLE_GOOD, "%s: %s; %s starts a session with it", name, f->difference, key);
         break;
     case SPACE_FILE_BROKEN:
@@ -95,7 +100,8 @@ void app_edit(struct app *app, const char *path, int line)
 {
     char *copy = NULL;
     bool shipped = script_is_shipped(path, &copy);
-    app->notice[0] = '\0'; // an earlier one may have failed
+    app->notice[0] = '\0';
+    app_forget_error(app, ERROR_OF_COMMAND); // an earlier editor may have failed
     app->edit_line = line;
     if (shipped && !copy) {
         app_say(app, STYLE_WARN, "%s ships with tilewalk and is not edited", path);

@@ -241,6 +241,8 @@ static void attempt(struct attempt *a)
     if (sound_ones)
         must_be_unharmed(a, "after");
     STRIKE(a, "rm", id);
+    STRIKE(a, "restore", id);
+    STRIKE(a, "rm", "--purge", id);
 }
 
 const struct attack attack_database = {

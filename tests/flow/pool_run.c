@@ -99,7 +99,7 @@ static bool freeze_in_the_middle(struct box *b, struct scene *s)
         return true;
     send_signal(s->run, SIGKILL);
     finish(b, s->run);
-    struct result r = RUN(b, "rm", "2");
+    struct result r = RUN(b, "rm", "--purge", "2");
     assert_ok(&r);
     tamper(b, "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'session'");
     return false;

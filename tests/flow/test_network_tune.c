@@ -214,10 +214,15 @@ static void test_whole(void **state)
     r = RUN(b, "show", "2");
     assert_ok(&r);
     assert_contains(r.out, "network  1, ");
-    r = RUN(b, "rm", "1");
+    r = RUN(b, "rm", "1"); // with its tasks
     assert_ok(&r);
     r = RUN(b, "ls", "--tasks", "--json");
     assert_int_equal(cJSON_GetArraySize(member(json_of(b, r.out), "sessions")), 0);
+    r = RUN(b, "restore");
+    assert_ok(&r);
+    assert_int_equal(trials_of(b, 1), 110);
+    r = RUN(b, "rm", "--purge", "1");
+    assert_ok(&r);
     assert_int_equal(count_rows(b, "round", NULL), 0);
     assert_int_equal(count_rows(b, "task", NULL), 0);
 }

@@ -80,7 +80,7 @@ static void test_runs(void **state)
     r = RUN(b, "resume", "1");
     assert_ok(&r);
     assert_int_equal(cJSON_GetArraySize(latency_of(b, "1")), size);
-    r = RUN(b, "rm", "1");
+    r = RUN(b, "rm", "--purge", "1");
     assert_ok(&r);
     assert_int_equal(count_rows(b, "whole", NULL), 0);
     assert_int_equal(count_rows(b, "plan", NULL), 0);

@@ -262,7 +262,7 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     expect_commands(&s, "");
     app_edit(&s.app, shipped, 7);
     stage_play(&s, "enter");
-    expect_commands(&s, "tilewalk ops gemm --copy --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk ops gemm --copy\n");
 
     struct job_record job = {.exit_code = 1, .words = (char[]){"x"}};
     str_add(&job.output, "no room");

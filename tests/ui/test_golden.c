@@ -441,10 +441,10 @@ static void test_scenes_show_their_own(void **state)
         {"log", "43.69"},
         {"fleet", "refused"},
         {"fleet-none", "No machines"},
-        {"help", "pgup"},
+        {"help", "row above"},
         {"export", "--verify"},
-        {"new", "--warm-start"},
-        {"delete", "tilewalk rm 5"},
+        {"new", "gemm"},
+        {"stop", "tilewalk stop 1"},
         {"prompt", "pin"},
     };
     const struct shots *shots = *state;
