@@ -515,11 +515,11 @@ static void test_workers_are_shown(void **state)
         store_put_workers(main_stage.fixture.store, main_stage.fixture.session, now, 1, &e));
     stage_wait(&main_stage, 2);
     main_settle();
-    assert_false(main_has("worker 1 "));
+    assert_false(main_has("worker 1   measure"));
     fixture_kill_runner(&main_stage.fixture);
     stage_wait(&main_stage, 2);
     main_settle();
-    assert_false(main_has("worker 0 "));
+    assert_false(main_has("worker 0   compile"));
     assert_true(main_has("The session does not run."));
     main_close();
 }
