@@ -1,8 +1,8 @@
 // How a search settles: what the best trials so far had in common, after each trial.
 //
 //     carpet_init(&c, space);
-//     carpet_add(&c, &trial);                 valid trials in the order of their numbers; those that
-//                                             take carpet_limit or longer change nothing
+//     carpet_add(&c, &trial);                 valid trials in the order of their numbers; those
+//                                             that take carpet_limit or longer change nothing
 //     const struct moment *m = carpet_at(&c, number);     after that trial; NULL: before the first
 //     carpet_finish(&c);
 //
@@ -13,8 +13,8 @@
 //
 // A moment is kept for each trial that changed the best, which are few: about 8 log(n) of n random
 // ones. When there are CARPET_MOST of them, those of `stride` numbers in a row become one, the last
-// of them, and so on; `stride` doubles each time. So a moment is that of the number asked for, or of
-// one that is less than `stride` before it.
+// of them, and so on; `stride` doubles each time. So a moment is that of the number asked for, or
+// of one that is less than `stride` before it.
 //
 // Pure, without drawing and without a database.
 #ifndef TILEWALK_UI_CARPET_H

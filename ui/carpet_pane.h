@@ -22,7 +22,7 @@ struct carpet_place {
     int64_t number;  // the moment that is looked at; 0: now
 };
 
-// Of `rows` rows some are left for the curve, its axis and the failures.
+// Leaves some of the rows for the curve, its axis and the failures.
 struct carpet_place carpet_place(const struct carpet *c, int rows, int cols);
 void carpet_draw(const struct carpet *c, const struct carpet_place *at, const struct pane *p);
 // Draws the legend: "... low [colours] high   bright: all 8 agree".

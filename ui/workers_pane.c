@@ -77,9 +77,8 @@ static int draw_sensors(const struct curve_dots *d, const struct pane *p, int ro
 // Returns the word for a phase: those that occupy the device for the sake of times are one.
 static const char *phase_word(const char *phase)
 {
-    return str_equal(phase, "run") || str_equal(phase, "time") ? "measure"
-           : phase[0]                                          ? phase
-                                                               : "idle";
+    bool measures = str_equal(phase, "run") || str_equal(phase, "time");
+    return measures ? "measure" : str_equal(phase, "none") ? "idle" : phase;
 }
 
 static void draw_workers(struct app *app, const struct pane *p, int row)

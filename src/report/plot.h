@@ -66,9 +66,9 @@ struct plot_ticks {
 
 enum plot_kind {
     PLOT_EMPTY,
-    PLOT_AXIS,   // lines of axes
-    PLOT_TEXT,   // their labels, and the blanks beside them
-    PLOT_DOT,    // single dots, behind all lines; their cells count as free
+    PLOT_AXIS, // lines of axes
+    PLOT_TEXT, // their labels, and the blanks beside them
+    PLOT_DOT,  // single dots, behind all lines; their cells count as free
     PLOT_BAND,
     PLOT_SERIES // + number of the series
 };

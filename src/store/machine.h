@@ -44,7 +44,7 @@ const char *store_machine_state(struct store *s, const struct machine_record *r)
 // Deletes the rows of the machine in all sessions. Its trials stay, with its name.
 bool store_forget_machine(struct store *s, const char *name, struct err *e);
 
-// What the workers of a session on this machine do now, as its run last said.
+// The work of a worker of a session on this machine, as its run last stored it.
 struct worker_record {
     int64_t worker;    // from 0 on
     const char *phase; // trial_phase_name; "none": nothing

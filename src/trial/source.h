@@ -24,7 +24,7 @@ struct source {
     const struct source_kind *kind;
 };
 
-// What a worker does now.
+// The present work of a worker.
 struct worker_now {
     int worker;
     enum trial_phase phase; // PHASE_NONE: nothing

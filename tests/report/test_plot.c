@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -280,6 +281,54 @@ static void ticks_of_nothing(void **state)
     assert_int_equal(plot_ticks(7, 7, PLOT_REAL, 5).count, 1);
 }
 
+static void tops_are_round(void **state)
+{
+    static const double cases[][2] = {{1, 1},     {1.01, 2},       {43.7, 50},
+                                      {711, 800}, {0.0071, 0.008}, {9.5e9, 1e10},
+                                      {6.1, 8},   {250, 300},      {1e-12, 1e-12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(fabs(plot_round_top(cases[i][0]) / cases[i][1] - 1) < 1e-9);
+    for (double value = 1e-6; value < 1e12; value *= 1.07) {
+        double top = plot_round_top(value);
+        assert_true(top >= value && top <= 2 * value * (1 + 1e-9));
+    }
+}
+
+// Both ends have a tick, and the steps are equal.
+static void even_ticks_reach_both_ends(void **state)
+{
+    static const double tops[] = {1, 2, 3, 4, 5, 6, 8};
+    (void)state;
+    for (int rows = 3; rows < 40; rows++)
+        for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+            struct plot p;
+            struct str text = {0};
+            struct plot_axis x = {.high = 10}, y = {.high = 10 * tops[i], .even = true};
+            char top[24];
+            plot_init(&p, CHARSET_ASCII, rows, 40);
+            plot_axes(&p, &x, &y);
+            plot_add_text(&p, &text);
+            snprintf(top, sizeof top, "%g", 10 * tops[i]);
+            assert_int_equal(
+                strncmp(str_text(&text) + strspn(str_text(&text), " "), top, strlen(top)), 0);
+            int first = -1, gap = 0, ticks = 0;
+            for (int row = 0; row < p.down; row++) {
+                if (plot_at(&p, row, p.col - 1).glyph != '+')
+                    continue;
+                if (ticks == 1)
+                    gap = row - first;
+                if (ticks > 1) // as equal as rows allow
+                    assert_in_range(row - first + 1, gap, gap + 2);
+                first = row;
+                ticks++;
+            }
+            assert_true(ticks >= 2 && first == p.down - 1);
+            str_finish(&text);
+            plot_finish(&p);
+        }
+}
+
 static void tick_texts(void **state)
 {
     static const struct {
@@ -427,6 +476,8 @@ TEST_GROUP(plot)
         cmocka_unit_test(axes_stand_beside_the_area),
         cmocka_unit_test(ticks_are_nice),
         cmocka_unit_test(ticks_of_nothing),
+        cmocka_unit_test(tops_are_round),
+        cmocka_unit_test(even_ticks_reach_both_ends),
         cmocka_unit_test(tick_texts),
         cmocka_unit_test(any_size_and_any_numbers_do),
         cmocka_unit_test(spread_against_brute_force),

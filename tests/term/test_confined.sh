@@ -31,7 +31,7 @@ open_terminal 36 120
 
 # --- without a sandbox the attempts do something ---
 start "env HOME=$home TILEWALK_ESCAPE=1 tilewalk watch 1 --no-sandbox 2>$box/said"
-see 'Population of'
+see '─ Workers ─'
 within 'all attempts' all_are_told
 was_done network && was_done users && was_done writing && was_done program || fail "nothing was tried: $(cat "$box/said")"
 rm -f /tmp/tilewalk-escaped
@@ -41,7 +41,7 @@ pass 'what is tried can be done'
 
 # --- in it they do not, and files are evaluated and compiled ---
 start "env HOME=$home TILEWALK_ESCAPE=1 EDITOR=patient tilewalk watch 1 2>$box/said"
-see 'Population of'
+see '─ Workers ─'
 within 'all attempts' all_are_told
 for one in $attempts; do
     if [ "$one" = network ] && ! has seccomp || [ "$one" != network ] && ! has landlock; then
@@ -91,11 +91,11 @@ pass 'exports, editors, runs'
 # --- a group stops as one: whoever waits for the workbench too ---
 rm -f "$box/pid"
 type "sh -c 'tilewalk watch 1; echo was left'"
-see 'Population of'
+see '─ Workers ─'
 press C-z
 see 'Stopped'
 type 'clear; fg; echo "ended with" $?'
-see 'Population of'
+see '─ Workers ─'
 press q
 see 'was left'
 at_prompt 0

@@ -24,7 +24,7 @@ chmod +x "$box/bin/patient" "$box/bin/simple"
 
 open_terminal 36 120
 start 'env VISUAL="patient --wait" EDITOR=false tilewalk watch 1'
-see 'Population of'
+see '─ Workers ─'
 press e
 see 'in the editor'
 other_screen_is 0 || fail 'the editor runs on our screen'
@@ -33,46 +33,46 @@ grep -q '^--wait +1 .*mine\.lua$' "$box/edits" || fail "other words: $(cat "$box
 echo 'a word for standard error' >"/proc/$(workbench)/fd/2"
 see 'a word for standard error' # which is not captured now
 press Enter
-see 'Population of'
+see '─ Workers ─'
 other_screen_is 1 || fail 'not back on the alternate screen'
 see_not 'in the editor'
 press 3
-see_not 'Population of'
+see_not '─ Workers ─'
 press 1
-see 'Population of'
+see '─ Workers ─'
 press q
 at_prompt 0
 pass 'an editor and back'
 
 : >"$box/edits"
 start 'env EDITOR=simple tilewalk watch 1'
-see 'Population of'
+see '─ Workers ─'
 press e
 edited_twice() { [ "$(wc -l <"$box/edits")" = 2 ]; }
 within 'two tries' edited_twice
 sed -n 2p "$box/edits" | grep -q '^[^+]*mine\.lua$' || fail "other words: $(cat "$box/edits")"
-see 'Population of'
+see '─ Workers ─'
 shown | grep -q "the editor 'simple' failed" && fail 'the editor did not fail'
 press q
 at_prompt 0
 pass 'an editor that knows no +LINE'
 
 start 'env EDITOR=false tilewalk watch 1'
-see 'Population of'
+see '─ Workers ─'
 press e
 see "the editor 'false' failed"
 press q
 at_prompt 0
 echo "editor = patient" >"$box/config/tilewalk/workbench.conf"
 start 'env EDITOR=false tilewalk watch 1'
-see 'Population of'
+see '─ Workers ─'
 press e
 see 'in the editor'
 press Enter
-see 'Population of'
+see '─ Workers ─'
 press S
 see 'saved as tilewalk-screen-1.txt'
-grep -q 'Population of' "$box/tilewalk-screen-1.txt" || fail 'the saved screen does not hold it'
+grep -q '─ Workers ─' "$box/tilewalk-screen-1.txt" || fail 'the saved screen does not hold it'
 press q
 at_prompt 0
 pass 'the editor of workbench.conf; a saved screen'

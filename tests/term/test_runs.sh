@@ -132,7 +132,7 @@ open_terminal 36 120
 start 'tilewalk tune gemm --source synthetic:bowl --trials 10'
 see ' done '
 press 3
-see_not 'Population of'
+see_not '─ Workers ─'
 press q
 see 'session 5 is done: best'
 at_prompt 0

@@ -652,6 +652,53 @@ static void test_quitting(void **state)
     stage_close(&s);
 }
 
+static void test_ends_are_announced(void **state)
+{
+    (void)state;
+    struct stage s;
+    for (int notify = NOTIFY_END; notify <= NOTIFY_OFF; notify++) {
+        open_main(&s, FIXTURE_SMALL);
+        s.config.notify = notify;
+        stage_wait(&s, 2);
+        assert_null(s.app.announcement); // what was there before is no news
+        int steps = s.app.model.open.curve.count;
+        while (s.app.model.open.curve.count == steps) {
+            fixture_tell(&s.fixture, 1);
+            stage_wait(&s, 2);
+        }
+        assert_int_equal(s.app.announcement != NULL, notify == NOTIFY_BEST);
+        if (s.app.announcement)
+            assert_non_null(strstr(s.app.announcement, " new best: "));
+        free(s.app.announcement);
+        s.app.announcement = NULL;
+        author_end(s.fixture.author, STATE_DONE, "all trials are done");
+        stage_wait(&s, 2);
+        assert_int_equal(s.app.announcement != NULL, notify != NOTIFY_OFF);
+        if (s.app.announcement)
+            assert_non_null(strstr(s.app.announcement, " done: "));
+        stage_close(&s);
+    }
+}
+
+static void test_made_up_speeds_are_named(void **state)
+{
+    (void)state;
+    struct stage s;
+    open_main(&s, FIXTURE_SMALL);
+    fixture_execute(&s.fixture, "UPDATE session SET source = 'device'");
+    stage_wait(&s, 2);
+    char *frame = stage_frame(&s);
+    assert_null(strstr(frame, "SYNTHETIC"));
+    free(frame);
+    fixture_execute(&s.fixture, "UPDATE session SET source = 'synthetic:bowl'");
+    stage_wait(&s, 2);
+    expect_on_screen(&s, "SYNTHETIC");
+    fixture_execute(&s.fixture, "UPDATE session SET source = 'replay:a.json'");
+    stage_wait(&s, 2);
+    expect_on_screen(&s, "REPLAY");
+    stage_close(&s);
+}
+
 TEST_GROUP(app)
 {
     const struct CMUnitTest tests[] = {
@@ -688,6 +735,8 @@ TEST_GROUP(app)
         cmocka_unit_test(test_clicks_on_the_footer_are_keys),
         cmocka_unit_test(test_a_paste_is_text_and_nothing_else),
         cmocka_unit_test(test_quitting),
+        cmocka_unit_test(test_ends_are_announced),
+        cmocka_unit_test(test_made_up_speeds_are_named),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "look.h"
+#include "spaces.h"
 
 #include <locale.h>
 #include <math.h>
@@ -121,7 +122,7 @@ static void one_session(void **state)
     assert_shows(d, CHARSET_BRAILLE, 18, 74, "40┤");
     assert_shows(d, CHARSET_BRAILLE, 18, 74, "  41.27 │");
     assert_shows(d, CHARSET_BRAILLE, 18, 74, " of 2000 trials ┘\n");
-    assert_shows(d, CHARSET_ASCII, 18, 74, "AAAAAA");
+    assert_shows(d, CHARSET_ASCII, 18, 74, "AAAAA");
     assert_hides(d, CHARSET_BRAILLE, 18, 74, "runs");
     assert_hides(d, CHARSET_ASCII, 18, 74, "M");
     free(d);
@@ -148,9 +149,9 @@ static void what_another_space_reached_is_a_line(void **state)
     (void)state;
     d->app.model.mark[0].curve.count = 1;
     d->app.model.mark[0].record.trials = 1;
-    assert_hides(d, CHARSET_ASCII, 20, 100, "B : : : : : : : ");
+    assert_hides(d, CHARSET_ASCII, 20, 100, " : : : : : : : ");
     d->app.model.mark[0].record.name = "naive";
-    assert_shows(d, CHARSET_ASCII, 20, 100, "B : : : : : : : ");
+    assert_shows(d, CHARSET_ASCII, 20, 100, " : : : : : : : ");
     free(d);
 }
 
@@ -432,6 +433,125 @@ static void odd_steps(void **state)
     free(d);
 }
 
+// Rows and columns of a frame of the pane, with the carpet of the desk.
+static struct screen carpet_frame(struct desk *d, int rows, int cols)
+{
+    struct screen s = {.charset = CHARSET_BRAILLE};
+    screen_resize(&s, rows, cols);
+    struct pane p = screen_whole(&s);
+    d->pane.has_carpet = true;
+    curve_pane_draw(&d->app, &d->pane, &p, false);
+    return s;
+}
+
+static int hue_at(const struct screen *s, int row, int col)
+{
+    int style = s->cell[row * s->cols + col].style;
+    return style >= STYLE_PATCH ? (style - STYLE_PATCH) / PATCH_STRENGTHS : -1;
+}
+
+static int strength_at(const struct screen *s, int row, int col)
+{
+    return (s->cell[row * s->cols + col].style - STYLE_PATCH) % PATCH_STRENGTHS;
+}
+
+static struct trial settling_trial(int64_t number, int part, double speed)
+{
+    struct trial t = {.ask = number, .number = number, .seconds = 1 / speed, .has_config = true};
+    t.config.slot[0] = part;
+    t.config.slot[1] = 64 / part;
+    t.config.slot[2] = number > 200; // of the categorical one
+    return t;
+}
+
+// Eight trials with one value at the beginning, eight faster ones with another at 200: the curve
+// jumps where the colours change.
+static void jump_stands_above_the_change(void **state)
+{
+    struct desk *d = make_desk(0);
+    struct space *s = space_create("test");
+    (void)state;
+    add_factorization(s, "tile", 64, 2);
+    add_categorical(s, "stage", 3);
+    sealed(s);
+    carpet_init(&d->pane.carpet, s);
+    d->pane.carpet_session = 31;
+    for (int i = 1; i <= 8; i++) {
+        struct trial t = settling_trial(i, 2, 10 + i);
+        carpet_add(&d->pane.carpet, &t);
+    }
+    for (int i = 1; i <= 8; i++) {
+        struct trial t = settling_trial(200 + i, 32, 30 + i);
+        carpet_add(&d->pane.carpet, &t);
+    }
+    d->app.model.open.record.budget_trials = 400;
+    d->step[0][0] = (struct best_step){.ask = 1, .number = 1, .seconds = 1 / 11.0};
+    d->step[0][1] = (struct best_step){.ask = 205, .number = 205, .seconds = 1 / 35.0};
+    d->app.model.open.curve.count = 2;
+    struct screen f = carpet_frame(d, 20, 100);
+    // The rows of the carpet end above the legend and the axis.
+    int tile = 20 - 2 - 4, stage = 20 - 2 - 2;
+    int change = 0, jump = 0;
+    for (int col = 12; col < 80; col++) {
+        if (!change && hue_at(&f, tile, col - 1) >= 0 && hue_at(&f, tile, col) >= 0 &&
+            hue_at(&f, tile, col) != hue_at(&f, tile, col - 1))
+            change = col;
+        int stroke = 0; // cells of the line in this column
+        for (int row = 1; row < 12; row++)
+            stroke += f.cell[row * f.cols + col].style == STYLE_SERIES;
+        if (!jump && stroke > 2)
+            jump = col;
+    }
+    assert_true(change > 0);
+    assert_int_equal(change, jump);
+    assert_int_equal(hue_at(&f, tile, change - 1), paint_ordered(1.0 / 6) - STYLE_CELL);
+    assert_int_equal(hue_at(&f, tile, change + 2), paint_ordered(5.0 / 6) - STYLE_CELL);
+    // Colours of categories are none of the ordered ones.
+    assert_int_equal(hue_at(&f, stage, change - 2), paint_category(0) - STYLE_CELL);
+    assert_int_equal(hue_at(&f, stage, change + 2), paint_category(1) - STYLE_CELL);
+    assert_int_equal(strength_at(&f, tile, change + 2), PATCH_STRENGTHS - 1); // all agree
+    char *text = look_text(&f);
+    assert_non_null(strstr(text, " 32  8/8│"));
+    assert_non_null(strstr(text, "tile[1]"));
+    free(text);
+    screen_finish(&f);
+    d->pane.number = 100; // before
+    f = carpet_frame(d, 20, 100);
+    text = look_text(&f);
+    assert_non_null(strstr(text, " 2   8/8│"));
+    assert_non_null(strstr(text, "after trial 100"));
+    free(text);
+    screen_finish(&f);
+    curve_pane_finish(&d->pane);
+    space_destroy(s);
+    free(d);
+}
+
+static void failures_have_a_row(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    d->pane.dots = (struct curve_dots){.session = 31, .stride = 1, .count = 400};
+    for (int i = 0; i < 400; i++)
+        d->pane.dots.dot[i] = (struct curve_dot){.seconds = i < 200 && i % 2 ? 0 : 0.1};
+    d->app.model.open.record.budget_trials = 400;
+    assert_shows(d, CHARSET_BRAILLE, 18, 74, "▄▄▄▄▄▄▄▄"); // half of them
+    assert_hides(d, CHARSET_BRAILLE, 7, 74, "▄");
+    free(d);
+}
+
+static void near_peak_is_a_line(void **state)
+{
+    struct desk *d = make_desk(0);
+    (void)state;
+    assert_hides(d, CHARSET_ASCII, 20, 100, "peak");
+    d->app.model.open.record.roof_s = 1 / 55.0;
+    assert_shows(d, CHARSET_ASCII, 20, 100, ": peak          55.00");
+    d->app.model.open.record.roof_s = 1 / 550.0; // it would flatten the curve
+    assert_hides(d, CHARSET_ASCII, 20, 100, "peak");
+    free(d);
+}
+
 TEST_GROUP(curve)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +571,9 @@ TEST_GROUP(curve)
         cmocka_unit_test(small_panes_are_a_sparkline),
         cmocka_unit_test(all_sizes),
         cmocka_unit_test(odd_steps),
+        cmocka_unit_test(jump_stands_above_the_change),
+        cmocka_unit_test(failures_have_a_row),
+        cmocka_unit_test(near_peak_is_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,6 +418,111 @@ static void test_best_trials_without_a_population(void **state)
     main_close();
 }
 
+// --- the carpet ---
+
+// Back through the generations that changed the best, and on to now; the population shows the best
+// of that time, and the trial that changed them is selected.
+static void test_scrubbing(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
+    assert_true(main_has("─ Population of 8 ─"));
+    main_act(ACT_EARLIER);
+    int64_t first = main_shown();
+    char title[64];
+    snprintf(title, sizeof title, "─ Best 8 after trial %" PRId64 " ", first);
+    assert_true(main_has(title));
+    assert_false(app->follow);
+    main_act(ACT_EARLIER);
+    assert_true(main_shown() < first);
+    for (int i = 0; i < 40; i++)
+        main_act(ACT_EARLIER);
+    assert_true(main_has("─ Best 1 after trial ") || main_has("─ Best "));
+    int64_t oldest = main_shown();
+    main_act(ACT_LATER);
+    assert_true(main_shown() > oldest);
+    for (int i = 0; i < 40; i++)
+        main_act(ACT_LATER);
+    assert_true(main_has("─ Population of 8 ─"));
+    assert_true(app->follow);
+    assert_int_equal(main_shown(), 64);
+    main_act(ACT_EARLIER);
+    main_act(ACT_BACK);
+    assert_true(main_has("─ Population of 8 ─"));
+    main_close();
+}
+
+// At 80x24 the carpet is a key away, and back.
+static void test_carpet_is_a_key_away(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 24, 80);
+    assert_false(main_has("registers[1]"));
+    assert_true(main_has("Population | Trials"));
+    main_act(ACT_CARPET);
+    assert_true(main_has("registers[1]│"));
+    assert_true(main_has("rows 1-12 of 21"));
+    assert_false(main_has("walk"));
+    main_act(ACT_LAST);
+    assert_true(main_has("walk│"));
+    main_act(ACT_CARPET);
+    assert_true(main_has("─ Population of 8 "));
+    assert_false(main_has("registers[1]│"));
+    main_close();
+}
+
+// --- the population's rows below, and its edges ---
+
+static void test_agreement_is_counted(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    main_act(ACT_CARPET);
+    assert_true(main_has("│agree"));
+    assert_true(main_has("│imp."));
+    assert_true(main_has("0 of 21 parameters converged"));
+    assert_false(main_has("columns 1-"));
+    main_resize(30, 110); // too narrow for all
+    assert_true(main_has("columns 1-"));
+    main_close();
+}
+
+// --- workers ---
+
+static void test_workers_are_shown(void **state)
+{
+    (void)state;
+    main_open(FIXTURE_SMALL, 36, 120);
+    assert_true(main_has("No worker of this machine is at work."));
+    const struct worker_record now[] = {{0, "compile", 71, FIXTURE_NOW - 3},
+                                        {1, "time", 70, FIXTURE_NOW - 1},
+                                        {2, "none", 0, FIXTURE_NOW - 40},
+                                        {3, "verify", 69, FIXTURE_NOW - 2}};
+    struct err e;
+    assert_true(
+        store_put_workers(main_stage.fixture.store, main_stage.fixture.session, now, 4, &e));
+    stage_wait(&main_stage, 2);
+    main_settle();
+    assert_true(main_has("worker 0   compile   ask 71"));
+    assert_true(main_has("worker 1   measure   ask 70"));
+    assert_true(main_has("trials"));
+    main_resize(60, 200);
+    assert_true(main_has("worker 2   idle"));
+    assert_true(main_has("worker 3   verify    ask 69"));
+    assert_true(
+        store_put_workers(main_stage.fixture.store, main_stage.fixture.session, now, 1, &e));
+    stage_wait(&main_stage, 2);
+    main_settle();
+    assert_false(main_has("worker 1   measure"));
+    fixture_kill_runner(&main_stage.fixture);
+    stage_wait(&main_stage, 2);
+    main_settle();
+    assert_false(main_has("worker 0   compile"));
+    assert_true(main_has("The session does not run."));
+    main_close();
+}
+
 // --- keys ---
 
 static void test_copy(void **state)
@@ -469,6 +574,10 @@ TEST_GROUP(main)
         cmocka_unit_test(test_shades_from_anywhere),
         cmocka_unit_test(test_sessions_that_have_nothing),
         cmocka_unit_test(test_best_trials_without_a_population),
+        cmocka_unit_test(test_scrubbing),
+        cmocka_unit_test(test_carpet_is_a_key_away),
+        cmocka_unit_test(test_agreement_is_counted),
+        cmocka_unit_test(test_workers_are_shown),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_clicks),
     };

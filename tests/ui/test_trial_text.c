@@ -101,12 +101,43 @@ static void test_differences(void **state)
     space_destroy(s);
 }
 
+static void test_labels_in_two_letters(void **state)
+{
+    static const char *const labels[] = {"none",   "shared", "double", "group2",
+                                         "group4", "group8", "no"};
+    static const char *const items[] = {"n", "m", "k"};
+    static const char *const wanted[] = {"nn", "sh", "do", "g2", "g4", "g8", "n"};
+    struct space *s = space_create("test");
+    struct param p;
+    struct err e;
+    (void)state;
+    assert_true(param_categorical(&p, &s->arena, "stage", 7, labels, &e));
+    assert_true(space_add(s, &p, &e));
+    assert_true(param_permutation(&p, &s->arena, "order", 3, items, &e));
+    assert_true(space_add(s, &p, &e) && space_seal(s, &e));
+    for (int i = 0; i < 7; i++) {
+        struct config c = {{i, 2, 0, 1}};
+        struct str text = {0};
+        factor_add_brief(s, (struct factor){0, -1}, &c, &text);
+        assert_string_equal(str_text(&text), wanted[i]);
+        str_finish(&text);
+        factor_add_brief(s, (struct factor){1, -1}, &c, &text);
+        assert_string_equal(str_text(&text), "knm");
+        str_finish(&text);
+        factor_add_value(s, (struct factor){1, -1}, &c, &text);
+        assert_string_equal(str_text(&text), "k,n,m");
+        str_finish(&text);
+    }
+    space_destroy(s);
+}
+
 TEST_GROUP(trial_text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_gemm),
         cmocka_unit_test(test_names_that_look_alike),
         cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_labels_in_two_letters),
     };
     return cmocka_run_group_tests_name("trial text", tests, NULL, NULL);
 }
