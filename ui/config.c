@@ -250,7 +250,7 @@ static int pack(struct rgb c)
     int color = 0;
     for (int k = 0; k < 3; k++)
         color = color << 8 | (int)(c.part[k] + 0.5);
-    return color < 8 ? 8 : color;
+    return color < 256 ? 256 : color; // smaller ones are the indexed colours
 }
 
 static struct rgb mix(struct rgb a, struct rgb b, double share_of_b)
@@ -355,7 +355,7 @@ static struct paint patch_paint(const struct look *look, int hue, int strength)
     return p;
 }
 
-// Returns the look of a style of text on at most 256 colours.
+// Returns the look of a style of text, of at most 256 colours.
 static struct paint text_paint(const struct look *look, enum style style)
 {
     if (style >= STYLE_RAMP)
@@ -382,8 +382,5 @@ struct paint theme_paint(const struct look *look, enum style style)
         return patch_paint(look, patch / PATCH_STRENGTHS, patch % PATCH_STRENGTHS);
     if (style >= STYLE_CELL)
         return hue_paint(look, (int)style - STYLE_CELL);
-    struct paint p = text_paint(look, style);
-    if (look->colors == TRUE_COLORS && p.color >= 0)
-        p.color = pack(rgb_of(p.color));
-    return p;
+    return text_paint(look, style);
 }

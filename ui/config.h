@@ -71,8 +71,8 @@ struct look look_choose(const struct ui_config *c, int terminal_colors);
 bool look_wants_color(const struct ui_config *c); // the user does, whatever the terminal can show
 
 struct paint {
-    // The colour of the text, 0 .. look->colors - 1; -1: the terminal's own. With TRUE_COLORS it is
-    // 0xRRGGBB, at least 8: terminals take smaller numbers for the colours of the palette.
+    // The colour of the text, 0 .. look->colors - 1; -1: the terminal's own. With TRUE_COLORS,
+    // below 256 it is one of the 256, else 0xRRGGBB.
     int color;
     bool bold, dim, reverse, underline;
     bool filled; // the background has a colour, too

@@ -20,18 +20,24 @@ bool direct_color_is_offered(void)
     return !is_screen && (str_equal(kind, "truecolor") || str_equal(kind, "24bit"));
 }
 
-// The number in the name grows with each change of the entry.
-static char *write_entry(const char *name, const char *terminal)
+// Appends a capability that sets a colour; `place` is 3 for text, 4 for the background.
+static void add_setter(struct str *out, const char *name, int place)
 {
-    static const char rgb[] =
-        "8;2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m"; // behind 3 or 4
-    return mem_printf("%s|%s with direct colour,\n"
-                      "\tRGB, ccc@, colors#0x1000000, pairs#0x7FFF,\n"
-                      "\tinitc@, initp@, oc@, op=\\E[39;49m, setb@, setf@,\n"
-                      "\tsetab=\\E[%%?%%p1%%{8}%%<%%t4%%p1%%d%%e4%s,\n"
-                      "\tsetaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e3%s,\n"
-                      "\tuse=%s,\n",
-                      name, terminal, rgb, rgb, terminal);
+    str_printf(out,
+               "\t%s=\\E[%%?%%p1%%{8}%%<%%t%d%%p1%%d%%e%%p1%%{256}%%<%%t%d8;5;%%p1%%d%%e%d8;2;"
+               "%%p1%%{65536}%%/%%d;%%p1%%{256}%%/%%{255}%%&%%d;%%p1%%{255}%%&%%d%%;m,\n",
+               name, place, place, place);
+}
+
+// The number in the name grows with each change of the entry.
+static void write_entry(const char *name, const char *terminal, struct str *out)
+{
+    str_printf(out, "%s|%s with direct colour,\n", name, terminal);
+    str_add(out, "\tRGB, ccc@, colors#0x1000000, pairs#0x7FFF,\n"
+                 "\tinitc@, initp@, oc@, op=\\E[39;49m, setb@, setf@,\n");
+    add_setter(out, "setaf", 3);
+    add_setter(out, "setab", 4);
+    str_printf(out, "\tuse=%s,\n", terminal);
 }
 
 // Runs tic until it closes its output. What it says is not shown: the caller sees what came of it.
@@ -65,11 +71,13 @@ char *direct_color_entry(const char *terminal, char name[DIRECT_NAME_SIZE])
     char *compiled = mem_printf("%s/t/%s", folder, name);
     struct err e;
     if (!file_exists(compiled) && file_make_folders(folder, &e)) {
-        char *text = write_entry(name, terminal), *source = mem_printf("%s/%s.ti", folder, name);
-        if (file_write(source, text, strlen(text), &e))
+        struct str text = {0};
+        char *source = mem_printf("%s/%s.ti", folder, name);
+        write_entry(name, terminal, &text);
+        if (file_write(source, str_text(&text), text.length, &e))
             compile(source, folder);
         free(source);
-        free(text);
+        str_finish(&text);
     }
     if (!file_exists(compiled)) {
         free(folder);

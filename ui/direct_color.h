@@ -5,8 +5,8 @@
 //
 // It is the terminal's own entry with colours of 24 bits, set by the control sequences of ISO
 // 8613-6 as all terminals write them that set COLORTERM. tic compiles it into the user's cache,
-// once. Colours 0 .. 7 are those of the palette, all others are 0xRRGGBB. The palette is never
-// changed.
+// once. Colours below 256 are the indexed ones (which take fewer bytes), all others are 0xRRGGBB.
+// The palette is never changed.
 #ifndef TILEWALK_UI_DIRECT_COLOR_H
 #define TILEWALK_UI_DIRECT_COLOR_H
 

@@ -169,15 +169,15 @@ static void take_styles(const struct look *look, bool has_own_colors)
 }
 
 // Opens curses on an entry of ours for direct colour, where the terminal is one that shows it, else
-// on that of $TERM.
-static SCREEN *open_curses(const struct ui_config *c)
+// on that of $TERM. `*direct`: it is ours.
+static SCREEN *open_curses(const struct ui_config *c, bool *direct)
 {
     const char *terminal = getenv("TERM"), *kept = getenv("TERMINFO");
     char name[DIRECT_NAME_SIZE], *folder = NULL;
     SCREEN *screen = NULL;
-    bool has_colors = terminal && tgetent(NULL, terminal) == 1 && tgetnum("Co") >= 8;
-    if (has_colors && look_wants_color(c) && direct_color_is_offered() &&
-        tgetnum("Co") < TRUE_COLORS)
+    int colors = terminal && tgetent(NULL, terminal) == 1 ? tgetnum("Co") : 0;
+    bool offered = colors >= TRUE_COLORS || (colors >= 8 && direct_color_is_offered());
+    if (offered && look_wants_color(c))
         folder = direct_color_entry(terminal, name);
     if (folder) {
         char *before = kept ? mem_strdup(kept) : NULL;
@@ -190,6 +190,7 @@ static SCREEN *open_curses(const struct ui_config *c)
         free(before);
         free(folder);
     }
+    *direct = screen != NULL;
     return screen ? screen : newterm(NULL, stdout, stdin);
 }
 
@@ -200,7 +201,8 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     term.spawner = s;
     use_env(FALSE);
     use_tioctl(TRUE);
-    term.curses = open_curses(c);
+    bool direct;
+    term.curses = open_curses(c, &direct);
     if (!term.curses) {
         signals_restore_terminal();
         signals_end();
@@ -209,7 +211,8 @@ bool term_open(const struct ui_config *c, struct spawner *s, struct look *look, 
     arm();
     mem_on_exhausted(signals_emergency);
     bool colored = has_colors() && start_color() == OK;
-    *look = look_choose(c, colored ? COLORS : 0);
+    // Direct colour that is not ours has no indexed colours beyond those of the palette.
+    *look = look_choose(c, !colored ? 0 : !direct && COLORS >= TRUE_COLORS ? 8 : COLORS);
     bool has_own_colors = colored && use_default_colors() == OK;
     take_styles(look, has_own_colors);
     cbreak();

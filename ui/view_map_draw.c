@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LABEL 14 // of the grid's rows
-#define FLAT_ROWS  5  // of the cells of one parameter
+#define MOST_LABEL  14 // of the grid's rows
+#define FLAT_ROWS   5  // of the cells of one parameter
+#define LEGEND_COLS 68 // from here on two rows hold it
 
 // --- texts ---
 
@@ -93,7 +94,8 @@ static void choose_sizes(struct grid *l)
     int rows = projection_rows(&m->grid), cols = m->grid.x.count;
     char text[24];
     l->head = 1; // labels
-    l->legend = l->pane.rows >= 14 ? 3 : l->pane.rows >= 9 ? 1 : 0;
+    int lines = l->pane.cols >= LEGEND_COLS ? 2 : 3;
+    l->legend = l->pane.rows >= 14 ? lines : l->pane.rows >= 9 ? 1 : 0;
     l->label = m->grid.is_flat ? 1 : int_clamp(widest_label(&m->grid.y) + 1, 2, MOST_LABEL);
     l->label = int_min(l->label, l->pane.cols / 3);
     // Cells are wide enough for the largest number with its mark, or without it, or rounded, when

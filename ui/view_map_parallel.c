@@ -197,8 +197,7 @@ void map_draw_parallel(struct app *app, struct map *m, const struct pane *box)
         pane_line(&all, 0, 0, STYLE_DIM, "There is no ok trial yet.");
     }
     if (below && c.count)
-        pane_line(
-            &all, all.rows - 1, 0, STYLE_DIM,
-            "A line is a configuration, its colour the rank; that of a value: how many have it.");
+        pane_line(&all, all.rows - 1, 0, STYLE_DIM,
+                  "A line is a configuration; the colour of a value says how many have it.");
     free(c.place);
 }

@@ -295,6 +295,8 @@ static void user_paths_follow_xdg(void **state)
     setenv("XDG_DATA_HOME", "/data", 1);
     setenv("XDG_STATE_HOME", "relative/is/ignored", 1);
     unsetenv("XDG_CONFIG_HOME");
+    setenv("XDG_CACHE_HOME", "/cache", 1);
+    assert_taken(path_user_cache("terminfo"), "/cache/tilewalk/terminfo");
     assert_taken(path_user_data("x.db"), "/data/tilewalk/x.db");
     assert_taken(path_user_state("log"), "/home/u/.local/state/tilewalk/log");
     assert_taken(path_user_config("rc"), "/home/u/.config/tilewalk/rc");

@@ -13,10 +13,10 @@ open_terminal 36 120
 escape=$(printf '\033')
 entries=$box/cache/tilewalk/terminfo/t
 
-# Colours of 24 bits, of the 256, of the 8: as text or background.
+# Colours of 24 bits, of the 256, of the 8.
 colors() { mux capture-pane -p -e -t main | grep -q "$escape\[[0-9;]*$1"; }
-rgb='[34]8;2;'
-indexed='[34]8;5;'
+rgb='48;2;' # backgrounds of values
+indexed='48;5;'
 plain='[34][0-7][;m]'
 
 # look 'ENVIRONMENT': the map, with the number of a cell on its colour.
@@ -103,7 +103,12 @@ tic -x -o "$box/.terminfo" "$box/direct.ti" || fail 'tic'
 look 'TERM=xterm-direct'
 within 'colours of 24 bits' colors "$rgb"
 leave
-[ -e "$entries/tilewalk1-xterm-direct" ] && fail 'an entry that nobody needs'
+rm -r "$box/cache"
+start "env PATH=$box/bin TERM=xterm-direct $program watch 1 --view map" # without tic
+see ' high best, by speed'
+within 'colours of the palette' colors "$plain"
+colors '[34]8;[25];' && fail 'colours that this entry has other numbers for'
+leave
 pass 'a terminal type that is direct itself'
 
 # --- nothing is left behind ---

@@ -117,10 +117,9 @@ static void colors_are_of_the_terminal(void **state)
             assert_in_range(p.ground, 0, p.filled ? looks[i].colors - 1 : 0);
         }
     for (int i = 0; i < LOOKS && looks[i].colors == TRUE_COLORS; i++)
-        for (int style = 0; style < STYLE_COUNT; style++) { // smaller ones are the palette's
+        for (int style = STYLE_CELL; style < STYLE_COUNT; style++) { // smaller ones are indexed
             struct paint p = theme_paint(&looks[i], (enum style)style);
-            assert_true(p.color == -1 || p.color >= 8);
-            assert_true(!p.filled || p.ground >= 8);
+            assert_true(p.color >= 256 && p.ground >= 256);
         }
 }
 
@@ -180,7 +179,7 @@ static double linear(int part)
 static int rgb_of(const struct look *look, int color)
 {
     static const int cube[] = {0, 95, 135, 175, 215, 255};
-    if (look->colors == TRUE_COLORS)
+    if (look->colors == TRUE_COLORS && color >= 256)
         return color;
     if (color >= 232)
         return (8 + 10 * (color - 232)) * 0x10101;
