@@ -3,7 +3,7 @@
 //
 // All strategies without a model, with their defaults, and opevo on legal points alone, search the
 // recordings in the folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are
-// Markdown, docs/search.md holds them. The numbers do not depend on the machine or its cores, but
+// Markdown. The numbers do not depend on the machine or its cores, but
 // for the times. With --learned those that have a model are beside them, and each recording has a
 // table over time too: what its trials cost when they were recorded, and the strategy's own time.
 // The first, walk, is held against the best of all others. With --ablation those are walk without
