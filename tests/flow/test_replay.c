@@ -422,6 +422,32 @@ static void test_export_of_a_sample(void **state)
     assert_int_equal(trials_of(b, 2), 50);
 }
 
+static void expect_cost(struct box *b, int64_t id, const char *file, const char *limit,
+                        const char *value, const char *cost)
+{
+    struct result r = RUN(b, "tune", "--source", source_of(b, file, ""), limit, value, "--trials",
+                          "12", "--seed", "3");
+    assert_ok(&r);
+    assert_contains(text_of(listed_session(b, id), "strategy"), cost);
+}
+
+// Only where the budget is of seconds walk divides by them, and never a rate.
+static void test_what_counts(void **state)
+{
+    struct box *b = *state;
+    const char *times = write_recording(b, "times.json", 1e-3);
+    char *text = box_read(b, times), *unit = strstr(text, "\"unit\":\"s\"");
+    assert_non_null(unit);
+    const char *rates =
+        box_write(b, "rates.json",
+                  arena_printf(&b->arena, "%.*s\"unit\":\"s/GFLOP\"%s", (int)(unit - text), text,
+                               unit + strlen("\"unit\":\"s\"")));
+    expect_cost(b, 1, times, "--workers", "1", ":cost=0:");
+    expect_cost(b, 2, times, "--seconds", "60", ":cost=1:");
+    expect_cost(b, 3, times, "--patience", "5", ":cost=1:");
+    expect_cost(b, 4, rates, "--seconds", "60", ":cost=0:");
+}
+
 TEST_GROUP(replay)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +465,7 @@ TEST_GROUP(replay)
         FLOW_TEST(test_bad_sessions),
         FLOW_TEST(test_export),
         FLOW_TEST(test_export_of_a_sample),
+        FLOW_TEST(test_what_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,9 +271,9 @@ static void test_walk_by_count(void **state)
     struct arena a;
     arena_init(&a);
     assert_string_equal(must_get(s, 1, &a).strategy,
-                        "walk:starts=9:ahead=0:leave=0:cost=0:surprise=0");
+                        "walk:starts=9:ahead=0:leave=0:cost=0:surprise=0:climb=0");
     assert_string_equal(must_get(s, 2, &a).strategy,
-                        "walk:starts=9:batch=4:surprise=2:leave=0:cost=0");
+                        "walk:starts=9:batch=4:surprise=2:leave=0:cost=0:climb=0");
     arena_finish(&a);
     store_close(s);
     temp_remove(path);
