@@ -281,10 +281,11 @@ static const char version_33[] =
 
 // Append only: a script that was released is never edited.
 static const char *const scripts_of_schema[] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
-    version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
-    version_17, version_18, version_19, version_20, version_21, version_22, version_23, version_24,
-    version_25, version_26, version_27, version_28, version_29, version_30, version_31, version_32, version_33};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
+    version_15, version_16, version_17, version_18, version_19, version_20, version_21,
+    version_22, version_23, version_24, version_25, version_26, version_27, version_28,
+    version_29, version_30, version_31, version_32, version_33};
 
 const char *const *db_scripts(int *count)
 {

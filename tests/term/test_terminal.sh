@@ -67,6 +67,7 @@ press Escape
 see '─ Population of'
 mux resize-window -t main -x 80 -y 24
 see 'Workers | Log'
+press v # as it is usual there
 press v # to the carpet
 see 'of 21'
 press v # to the population
