@@ -69,7 +69,7 @@ mux resize-window -t main -x 80 -y 24
 see 'Workers | Log'
 press v # as it is usual there
 press v # to the carpet
-see 'of 21'
+see 'registers[1]│'
 press v # to the population
 see '─ Population of'
 mux resize-window -t main -x 120 -y 36
