@@ -163,9 +163,9 @@ bool detail_pane_tick(struct app *app, struct detail_pane *state); // true: more
 
 // --- the workers ---
 
-// Shows what happens now: a row for each worker of a run on this machine, with its phase, its trial and
-// how long it has been there; above, the trials a second, and clock, temperature and power of the
-// newest trials as sparklines, where the driver has them.
+// Shows what happens now: a row for each worker of a run on this machine, with its phase, its ask
+// and how long it has been there; above, the trials a second, and clock, temperature and power of
+// the newest trials as sparklines, where the driver has them.
 void workers_pane_draw(struct app *app, const struct curve_dots *dots, const struct pane *p);
 
 #endif
