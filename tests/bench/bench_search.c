@@ -3,16 +3,17 @@
 //
 // All strategies without a model, with their defaults, and opevo on legal points alone, search the
 // recordings in the folder that TILEWALK_RECORDINGS names (else: made-up ones); the tables are
-// Markdown, docs/internals/search.md holds them. The numbers do not depend on the machine or its cores, but
-// for the times. With --learned those that have a model are beside them, and each recording has a
-// table over time too: what its trials cost when they were recorded, and the strategy's own time.
-// The first, walk, is held against the best of all others. With --ablation those are walk without
-// each of its parts, and with each alone. With --pairs the strategies that $TILEWALK_STRATEGIES
-// lists are held to the first of them, run by run; with --traps N in N traps (pairs.h). With
-// --guesses: what first guesses are worth. With --own-cost: the default's CPU time a trial. With
-// --calibration: how often results are where walk's model expected them (calibration.h). With
-// --standing all strategies, or those of $TILEWALK_STRATEGIES, on the recordings; with --landscapes
-// on synthetic ones, with --held-out on those of them that no option was chosen on (standing.h).
+// Markdown, docs/internals/search.md holds them. The numbers do not depend on the machine or its
+// cores, but for the times. With --learned those that have a model are beside them, and each
+// recording has a table over time too: what its trials cost when they were recorded, and the
+// strategy's own time. The first, walk, is held against the best of all others. With --ablation
+// those are walk without each of its parts, and with each alone. With --pairs the strategies that
+// $TILEWALK_STRATEGIES lists are held to the first of them, run by run; with --traps N in N traps
+// (pairs.h). With --guesses: what first guesses are worth. With --own-cost: the default's CPU time
+// a trial. With --calibration: how often results are where walk's model expected them
+// (calibration.h). With --standing all strategies, or those of $TILEWALK_STRATEGIES, on the
+// recordings; with --landscapes on synthetic ones, with --held-out on those of them that no option
+// was chosen on (standing.h).
 //
 // Cost: CPU time of opevo's ask and tell a trial, and memory, at 100 000 trials on the mm1 space;
 // and of checking that space. First with every point valid; that figure has the target. Then with 7
