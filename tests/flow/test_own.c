@@ -115,7 +115,7 @@ static void test_demo_ends_and_leaves_nothing(void **state)
     struct result r = RUN(b, "demo", "--plain");
     assert_ok(&r);
     assert_contains(r.out, "synthetic");
-    assert_contains(r.out, "1 done: all 200 trials");
+    assert_contains(r.out, "all 200");
     assert_int_equal(files_in(b->folder), 0);
     assert_int_equal(cJSON_GetArraySize(listed_sessions(b)), 0); // nor in the user's database
 }

@@ -154,7 +154,7 @@ static void preparing_without_end_is_not_tried_again(void **state)
     open_pool(&f);
     submit(&f, 1, (const enum variant[]){GEMM_RIGHT}, 0);
     expect_no_worker(&f, &e);
-    assert_non_null(strstr(e.text, "no end of phase prepare after 1 s"));
+    assert_non_null(strstr(e.text, "phase prepare"));
     close_pool(&f);
 }
 

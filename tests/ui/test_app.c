@@ -668,7 +668,7 @@ static void test_ends_are_announced(void **state)
         }
         assert_int_equal(s.app.announcement != NULL, notify == NOTIFY_BEST);
         if (s.app.announcement)
-            assert_non_null(strstr(s.app.announcement, " new best: "));
+            assert_non_null(strstr(s.app.announcement, "best: "));
         free(s.app.announcement);
         s.app.announcement = NULL;
         author_end(s.fixture.author, STATE_DONE, "all trials are done");

@@ -519,7 +519,7 @@ static void jump_stands_above_the_change(void **state)
     f = carpet_frame(d, 20, 100);
     text = look_text(&f);
     assert_non_null(strstr(text, " 2   8/8│"));
-    assert_non_null(strstr(text, "after trial 100"));
+    assert_non_null(strstr(text, "trial 100"));
     free(text);
     screen_finish(&f);
     curve_pane_finish(&d->pane);

@@ -50,7 +50,7 @@ static void test_key(void **state)
     open_stage(CHARSET_BRAILLE);
     assert_true(shows("Best tenth"));
     stage_play(&stage, "v");
-    assert_true(shows("parallel coordinates have no cells"));
+    assert_true(shows("no cells"));
     stage_play(&stage, "h j enter"); // there is nothing to move
     assert_int_equal(stage.app.view, VIEW_MAP);
     stage_play(&stage, "t");
@@ -99,7 +99,7 @@ static void test_lines(void **state)
     assert_true(count_of("*") >= map->factors - 1);
     assert_true(count_of(".") > 10);
     app_resize(&stage.app, 36, 80); // not all axes have room
-    assert_true(shows(" most important of "));
+    assert_true(shows(" important of"));
 }
 
 static void draw(void *context, const struct pane *p)
