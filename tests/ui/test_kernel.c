@@ -145,7 +145,7 @@ static void test_difference(void **state)
     YES("@@ -1,4 +1,4 @@");
     assert_int_equal(style_at(s, "@@ -1"), STYLE_HUNK);
     assert_int_equal(style_at(s, "-     float"), STYLE_REMOVED);
-    assert_int_equal(style_at(s, "= 0.0;"), STYLE_REMOVED);
+    assert_int_equal(style_at(s, "0.0;"), STYLE_REMOVED);
     assert_int_equal(style_at(s, "= a|b;"), STYLE_ADDED);
     assert_int_equal(style_at(s, "#version"), STYLE_DIRECTIVE);
     stage_play(s, "g j j j j e"); // the lines that differ, below the header
