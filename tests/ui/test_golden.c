@@ -441,7 +441,7 @@ static void test_scenes_show_their_own(void **state)
         {"log", "43.69"},
         {"fleet", "refused"},
         {"fleet-none", "No machines"},
-        {"help", "row above"},
+        {"help", "select the best"},
         {"export", "--verify"},
         {"new", "gemm"},
         {"stop", "tilewalk stop 1"},
