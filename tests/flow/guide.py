@@ -23,6 +23,7 @@ NOT_RUN = [
     ("*: tilewalk watch", "the workbench needs a terminal (term terminal)"),
     ("*: ./dev *", "it installs packages, builds what is tested here, or is a test of its own"),
     ("* --on ssh:*", "there is no other machine (flow agent: ssh's part is taken by a relay)"),
+    ("*: tilewalk * --on tls:*", "there is no queue (flow pool: with a server of its own)"),
     ("*nats:*", "there is no queue (flow pool: with a server of its own)"),
     ("* --on exec:*", "there is no docker, kubectl or srun (flow agent, flow slurm: with others)"),
     ("*: sbatch *", "there is no Slurm (flow slurm: with daemons of its own)"),

@@ -219,7 +219,7 @@ static void test_hard_to_believe(void **state)
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--on", "local:", "--trials", "4",
                           "--json", "--fault", "wrong@time:3");
     assert_ok(&r);
-    assert_int_equal(count_reasons(b, r.out, "wrong", "was said "), 1);
+    assert_int_equal(count_reasons(b, r.out, "wrong", "it was said "), 1);
     assert_int_equal(count_reasons(b, r.out, "ok", "unconfirmed"), 0);
     assert_contains(r.out, "empty dispatch");
     tamper(b, roof);

@@ -34,7 +34,7 @@ static const struct process processes[] = {
      {SMALL_TUNE, "--source", "synthetic:rugged", "--trials", "6"},
      {"resume", "1", "--trials", "12"}},
     {"agent", false,
-     .words = {SMALL_TUNE, "--source", "synthetic:rugged", "--trials", "3", "--on", "local:"}},
+     .words = {SMALL_TUNE, "--source", "synthetic:rugged", "--trials", "1", "--on", "local:"}},
     {"check", false, .words = {"check", "small.lua", "--device", "none"}},
     {"import", false, .words = {"import", "model.gguf", "--out", "model.lua", "--force"}},
     {"show",

@@ -118,7 +118,7 @@ static const char *newest(struct box *b)
 
 static void remove_newest(struct box *b)
 {
-    struct result r = RUN(b, "rm", newest(b));
+    struct result r = RUN(b, "rm", "--purge", newest(b));
     assert_ok(&r);
 }
 
