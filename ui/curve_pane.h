@@ -72,6 +72,8 @@ struct curve_pane {
 
 void curve_pane_finish(struct curve_pane *state);
 
+// Empties the carpet unless it is that of the open session; before it is drawn.
+void curve_pane_follow(const struct app *app, struct curve_pane *state);
 bool curve_pane_tick(struct app *app, struct curve_pane *state); // true while there is more
 void curve_pane_draw(struct app *app, struct curve_pane *state, const struct pane *p, bool focused);
 // Returns true when it was axis, zero, band or overlay, or moved a carpet that is cut.

@@ -48,15 +48,23 @@ static bool add_to_carpet(void *context, const struct trial *t)
     return true;
 }
 
+// A session that was closed and opened again has another space.
+void curve_pane_follow(const struct app *app, struct curve_pane *state)
+{
+    const struct opened *o = &app->model.open;
+    if (state->carpet_session == o->record.id && state->carpet.space == o->space &&
+        state->carpet_read <= o->last_number)
+        return;
+    carpet_finish(&state->carpet);
+    carpet_init(&state->carpet, o->space);
+    state->carpet_session = o->record.id;
+    state->carpet_read = state->number = 0;
+}
+
 static bool read_carpet(struct app *app, struct curve_pane *state)
 {
     const struct opened *o = &app->model.open;
-    if (state->carpet_session != o->record.id || state->carpet_read > o->last_number) {
-        carpet_finish(&state->carpet);
-        carpet_init(&state->carpet, o->space);
-        state->carpet_session = o->record.id;
-        state->carpet_read = state->number = 0;
-    }
+    curve_pane_follow(app, state);
     int64_t first = state->carpet_read + 1, last = o->last_number;
     // Trials are read to the first that fills the best, then only those that change them.
     int64_t most = state->carpet.best_count < CARPET_BEST ? SLICE : CARPET_SLICE;

@@ -169,8 +169,9 @@ static void draw_log(struct app *app, const struct pane *p)
 }
 
 // The population shows the moment that the carpet shows. Moments move when trials come.
-static void look_at_moment(struct main_view *v)
+static void look_at_moment(const struct app *app, struct main_view *v)
 {
+    curve_pane_follow(app, &v->curve);
     v->population.moment = v->curve.number ? carpet_at(&v->curve.carpet, v->curve.number) : NULL;
 }
 
@@ -180,7 +181,7 @@ static void draw_pane(struct app *app, struct main_view *v, enum main_pane pane,
     const struct rect *r = &v->layout.pane[pane];
     struct pane p = pane_part(body, r->row, r->col, r->rows, r->cols);
     bool focused = pane == v->focus;
-    look_at_moment(v);
+    look_at_moment(app, v);
     if (pane == PANE_CURVE) {
         curve_pane_draw(app, &v->curve, &p, focused);
         return;
@@ -255,7 +256,7 @@ static void view_main_draw(struct app *app, void *state, const struct pane *body
 
 static bool pane_act(struct app *app, struct main_view *v, enum main_pane pane, enum action a)
 {
-    look_at_moment(v);
+    look_at_moment(app, v);
     switch (pane) {
     case PANE_CURVE: return curve_pane_act(app, &v->curve, a);
     case PANE_POPULATION: return population_pane_act(app, &v->population, a);
@@ -377,7 +378,7 @@ static void view_main_click(struct app *app, void *state, int row, int col)
     if (!app->model.open.record.id || pane == PANE_COUNT)
         return;
     set_focus(v, pane);
-    look_at_moment(v);
+    look_at_moment(app, v);
     int at = row - v->layout.pane[pane].row - (v->layout.kind != LAYOUT_BARE);
     if (pane == PANE_TRIALS)
         trials_pane_click(app, &v->trials, at);

@@ -82,7 +82,7 @@ tilewalk tune gemm --source synthetic:bowl --seed 1 --trials 20 --plain >/dev/nu
 before=$(cksum <"$TILEWALK_DATA/presets/gemm.lua")
 : >"$box/edits"
 start 'tilewalk watch 2'
-see 'Population of'
+see '─ Workers ─'
 press e
 see 'Edit a copy?'
 see 'tilewalk ops gemm --copy'
@@ -95,7 +95,7 @@ see 'changed text of gemm.lua'
 press e # there is one now: no question
 see 'in the editor'
 press Enter
-see 'Population of'
+see '─ Workers ─'
 press q
 at_prompt 0
 [ "$before" = "$(cksum <"$TILEWALK_DATA/presets/gemm.lua")" ] || fail 'the shipped preset was changed'

@@ -218,7 +218,7 @@ press F2
 see ' Workers '
 press m
 see 'mouse on'
-column=$(shown | tail -n 1 | awk '{ print index($0, "3Trials") + 1 }')
+column=$(shown | tail -n 1 | awk '{ print index($0, "3Tri") + 1 }')
 press -l "$(printf '\033[M\040%b\104' "\\$(printf %o $((column + 32)))")"
 see_not ' Workers '
 press q

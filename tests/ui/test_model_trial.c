@@ -215,9 +215,11 @@ static void test_units_follow_the_best(void **state)
     assert_real(seconds_speed(&m, 1e-3) * per_flops, 1);
     m.open.record.best_seconds = 1.001e-3;
     assert_string_equal(model_unit(&m, &per_flops), "GFLOPS");
-    m.open.record.best_seconds = 2;
+    m.open.record.best_seconds = 2; // from a tenth of a GFLOPS on
+    assert_string_equal(model_unit(&m, &per_flops), "GFLOPS");
+    m.open.record.best_seconds = 20;
     assert_string_equal(model_unit(&m, &per_flops), "MFLOPS");
-    assert_real(seconds_speed(&m, 2) * per_flops, 500);
+    assert_real(seconds_speed(&m, 20) * per_flops, 50);
     assert_real(seconds_speed(&m, 0), 0);
 }
 
