@@ -16,6 +16,8 @@ static int64_t event_count(struct box *b, const struct running *r, const char *k
     return n;
 }
 
+static const char resuming[] = "resuming session 1\n";
+
 static void test_pause_and_go_on(void **state)
 {
     struct box *b = *state;
@@ -29,7 +31,7 @@ static void test_pause_and_go_on(void **state)
     assert_refused(&refused, 1, "without --trials", "set 1 trials=N");
     asked = RUN(b, "resume", "1");
     assert_ok(&asked);
-    assert_string_equal(asked.out, "resuming session 1\n");
+    assert_string_equal(asked.out, resuming);
     wait_for_state(b, 1, "running");
     wait_for_trials(b, 1, trials_of(b, 1) + 5);
     assert_int_equal(event_count(b, r, "state"), 2);
@@ -53,7 +55,7 @@ static void test_resume_before_the_pause(void **state)
     assert_ok(&asked);
     asked = RUN(b, "resume", "1");
     assert_ok(&asked);
-    assert_string_equal(asked.out, "resuming session 1\n");
+    assert_string_equal(asked.out, resuming);
     int64_t before = trials_of(b, 1);
     send_signal(r, SIGCONT);
     wait_for_trials(b, 1, before + 5);
