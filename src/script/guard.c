@@ -14,7 +14,7 @@
 #define LOAD_STEPS     4    // for a byte that is compiled
 #define LOAD_PIECE     4096 // bytes that are compiled between two checks of the clock
 #define HOOK_INTERVAL  1000
-#define CPU_LIMIT_NS   10000000000
+#define SECOND_NS      1000000000
 
 // An instruction that compares, converts or joins a long string takes as long as thousands of
 // others. As soon as there is a long string, the hook runs more often.
@@ -25,11 +25,12 @@
 
 static const struct {
     int64_t steps;
+    int seconds; // CPU time; less for a rule, which is asked many times
     const char *steps_text, *task;
 } allowance[] = {
-    [GUARD_LOAD] = {50000000, "50 million", "loading a space file"},
-    [GUARD_RULE] = {1000000, "1 million", "a rule"},
-    [GUARD_RENDER] = {50000000, "50 million", "rendering a candidate"},
+    [GUARD_LOAD] = {50000000, 10, "50 million", "loading a space file"},
+    [GUARD_RULE] = {1000000, 2, "1 million", "a rule"},
+    [GUARD_RENDER] = {50000000, 10, "50 million", "rendering a candidate"},
 };
 
 struct guard *guard_of(lua_State *L)
@@ -105,12 +106,14 @@ static bool push_excess(lua_State *L)
     }
     g->steps_at_look = g->steps_left;
     int64_t now = os_thread_cpu_ns();
+    int64_t limit_ns =
+        g->cpu_limit_ns ? g->cpu_limit_ns : allowance[g->task].seconds * (int64_t)SECOND_NS;
     if (!g->cpu_deadline)
-        g->cpu_deadline = now + g->cpu_limit_ns;
+        g->cpu_deadline = now + limit_ns;
     if (now <= g->cpu_deadline)
         return false;
     lua_pushfstring(L, "too slow: %s took more than %d seconds", allowance[g->task].task,
-                    (int)(g->cpu_limit_ns / 1000000000));
+                    (int)(limit_ns / SECOND_NS));
     return true;
 }
 
@@ -237,8 +240,7 @@ void guard_load_text(lua_State *L, int text, const char *source, size_t length)
 
 void guard_create(struct guard *g, const struct texts *texts, lua_CFunction open, void *owner)
 {
-    *g = (struct guard){
-        .texts = texts, .owner = owner, .steps_left = INT64_MAX, .cpu_limit_ns = CPU_LIMIT_NS};
+    *g = (struct guard){.texts = texts, .owner = owner, .steps_left = INT64_MAX};
     pthread_mutex_init(&g->turn, NULL);
     g->lua = lua_newstate(allocate, g);
     assert(g->lua);

@@ -51,8 +51,8 @@ struct guard {
     int64_t steps_left;
     int64_t steps_at_look; // steps_left at the last check of the clock
     int hook_interval;     // instructions
-    int64_t cpu_limit_ns;
-    int64_t cpu_deadline; // 0: not yet set in this visit
+    int64_t cpu_limit_ns;  // for tests; 0: that of the task
+    int64_t cpu_deadline;  // 0: not yet set in this visit
 };
 
 #define GUARD_MEMORY_MIB 64
