@@ -17,7 +17,10 @@ failed=$cache/glslang-failed-$key
 
 # The version of the system's headers; 0 without any.
 system_version() {
-    printf '#include <glslang/build_info.h>\nGLSLANG_VERSION_MAJOR\n' | ${CC:-cc} -E -P - 2>/dev/null | grep -x '[0-9]*' || echo 0
+    local version
+    # A compiler that does not read its input to the end breaks the pipe; its answer holds all the same.
+    version=$({ printf '#include <glslang/build_info.h>\nGLSLANG_VERSION_MAJOR\n' || true; } 2>/dev/null | ${CC:-cc} -E -P - 2>/dev/null | grep -x '[0-9]*') || true
+    echo "${version:-0}"
 }
 
 newest_built() {
