@@ -160,7 +160,10 @@ const char *app_disabled(struct app *app, enum action a)
     if (why)
         return why;
     switch (a) {
-    case ACT_EXPORT: return row->record.best_ask ? NULL : "nothing valid to export yet";
+    case ACT_EXPORT: // a network has no best trial of its own
+        return row->record.best_ask || (row->record.scheduler && row->record.ok)
+                   ? NULL
+                   : "nothing valid to export yet";
     case ACT_BEST: return app->model.open.record.best_ask ? NULL : "nothing valid was measured yet";
     case ACT_STOP:
         return state == STATE_DONE || state == STATE_STOPPED || state == STATE_FAILED

@@ -466,6 +466,7 @@ static void check_print_text(const struct check *c)
     }
     if (text.length)
         common_print(&text);
+    str_finish(&text);
     if (!c->has_example)
         return;
     config_add_json(c->space, &c->example, &text);

@@ -268,6 +268,18 @@ static void test_a_network_has_no_trials(void **state)
         expect_text("A network's trials are those of its tasks", true);
         expect_text("No trial", false);
     }
+    // It is exported as soon as a task has a kernel, though it has no best trial of its own.
+    app_act(&app, (enum action)(ACT_VIEW + VIEW_NETWORK));
+    assert_string_equal(app_disabled(&app, ACT_EXPORT), "nothing valid to export yet");
+    for (int i = 0; i < app.model.session_count; i++) {
+        struct session_record *r = &app.model.session[i].record;
+        r->scheduler = "gradient";
+        r->ok = 1;
+        r->best_ask = 0;
+    }
+    const char *why = app_disabled(&app, ACT_EXPORT);
+    if (why)
+        fail_msg("%s", why);
     close_app();
 }
 
