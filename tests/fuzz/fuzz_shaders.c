@@ -25,7 +25,7 @@ static void try_adopt(const char *text)
     struct str lua = {0};
     struct err e;
     scaffold_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
-    scaffold_add_space(&o, "fuzz.comp", NULL, 0, &lua);
+    scaffold_add_space(&o, &(struct scaffold_use){.shader = "fuzz.comp"}, &lua);
     const struct script_text texts[] = {{"fuzz.lua", "fuzz.lua", str_text(&lua)},
                                         {"fuzz.comp", "fuzz.comp", ""}};
     struct script *s = script_create(
