@@ -602,6 +602,8 @@ static int read_block(struct code *c, int i, const struct layout *l)
 // Notes if the access that begins at token `i` reads, and if it writes.
 static void note_access(const struct code *c, int i, struct scaffold_buffer *b)
 {
+    if (is_at(c, i + 1, "[") && is_at(c, i + 2, "]"))
+        return; // its declaration
     bool in_atomic = is_at(c, i - 1, "(") && str_starts(text_at(c, i - 2), "atomic");
     int j = i + 1;
     while (is_at(c, j, "[") || (is_at(c, j, ".") && is_word(text_at(c, j + 1))))
