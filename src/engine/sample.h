@@ -21,6 +21,7 @@ struct sample_options {
     double seconds;    // after which no more are begun; 0: no limit
     bool validate;     // with the Khronos validation layer
     const char *fault; // as in pool_options
+    void (*on_log)(const char *line); // what workers and drivers print; may be NULL
 };
 
 struct sample_refusal {
