@@ -336,12 +336,19 @@ static void test_default_timing(void **state)
 TEST_GROUP(choose)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_devices),        cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_several),        cmocka_unit_test(test_one_that_runs_nothing),
-        cmocka_unit_test(test_cards),          cmocka_unit_test(test_cards_agree),
-        cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
-        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_own_devices),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_one_that_runs_nothing),
+        cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_cards_agree),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_robust_seconds),
+        cmocka_unit_test(test_stamps),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_environment),
         cmocka_unit_test(test_default_timing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
