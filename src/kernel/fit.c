@@ -368,8 +368,8 @@ static bool fit_decoration(struct fitter *f, const uint32_t *w, uint32_t n)
 
 static void replace_size(struct fitter *f, const uint32_t *w, uint32_t n)
 {
-    bool is_size = n == 6 && (w[2] == SpvExecutionModeLocalSize ||
-                              w[2] == SpvExecutionModeLocalSizeId);
+    bool is_size =
+        n == 6 && (w[2] == SpvExecutionModeLocalSize || w[2] == SpvExecutionModeLocalSizeId);
     copy(f, w, n);
     if (!is_size)
         return;

@@ -55,7 +55,7 @@ struct job_binding { // the buffer of the job that a binding of the shader is
     uint8_t buffer;
 };
 
-struct job_uniform { // in the fitted module it is at binding k of JOB_UNIFORM_SET
+struct job_uniform {       // in the fitted module it is at binding k of JOB_UNIFORM_SET
     uint16_t set, binding; // of the shader
     struct job_block block;
 };
@@ -82,8 +82,8 @@ struct pass {
     uint32_t subgroup; // the required subgroup size; 0: any
     struct spec_constant constant[JOB_MAX_CONSTANTS];
     int constant_count;
-    struct job_block push;                    // push constants
-    uint8_t address[JOB_MAX_BUFFERS];         // buffers whose addresses they begin with
+    struct job_block push;            // push constants
+    uint8_t address[JOB_MAX_BUFFERS]; // buffers whose addresses they begin with
     int address_count;
     struct job_binding binding[JOB_MAX_BINDINGS];
     int binding_count;           // 0: binding i of set 0 is buffer i of the job

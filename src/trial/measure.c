@@ -163,8 +163,7 @@ static bool compile(struct trial *t, int i)
         return false;
     int64_t start = os_now_ns();
     const struct job_roles roles = operator_roles(&t->context->layout);
-    bool ok =
-        candidate_compile(&t->candidate[i], job, &t->context->hello.limits, &roles, &why);
+    bool ok = candidate_compile(&t->candidate[i], job, &t->context->hello.limits, &roles, &why);
     t->result.compile_s += since(start);
     return ok || settle(t, i, why.outcome, why.reason);
 }

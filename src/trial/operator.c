@@ -62,9 +62,8 @@ struct operator_layout operator_layout(const struct operation *o)
     struct operator_layout l = {.count = operation_tensors(o, tensor)};
     l.inputs = l.count - operation_outputs(o);
     for (int i = 0; i < l.count; i++)
-        l.buffer[i] = (struct operator_buffer){.name = tensor[i].name,
-                                               .bytes = tensor_bytes(&tensor[i]),
-                                               .is_output = i >= l.inputs};
+        l.buffer[i] = (struct operator_buffer){
+            .name = tensor[i].name, .bytes = tensor_bytes(&tensor[i]), .is_output = i >= l.inputs};
     return l;
 }
 
@@ -339,9 +338,9 @@ struct operator_verdict operator_compare_within(const struct operation *o, struc
         bool is_whole = !element_is_real(tensor[i].element);
         bool is_exact = l.count - l.inputs > 1 && is_whole;
         size_t at = operator_output_offset(&l, i);
-        struct operator_verdict one = compare_tensor(
-            &tensor[i], is_exact ? (struct tolerance){0, 0, 0} : t, (const char *)output + at,
-            (const char *)expected + at, reason, size);
+        struct operator_verdict one =
+            compare_tensor(&tensor[i], is_exact ? (struct tolerance){0, 0, 0} : t,
+                           (const char *)output + at, (const char *)expected + at, reason, size);
         all.right = one.right;
         all.worst = fmax(all.worst, one.worst);
     }

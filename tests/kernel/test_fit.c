@@ -199,8 +199,10 @@ static void damaged(void **state)
     struct arena a;
     struct rng rng;
     struct err e;
-    const struct pass p = {
-        .constant_count = 1, .constant = {{2, false, 8}}, .binding = {{0, 0, 1}, {0, 1, 0}}, .binding_count = 2};
+    const struct pass p = {.constant_count = 1,
+                           .constant = {{2, false, 8}},
+                           .binding = {{0, 0, 1}, {0, 1, 0}},
+                           .binding_count = 2};
     arena_init(&a);
     rng_seed(&rng, 7);
     struct spirv whole = compile(shader(&a, "u * v + a / b"));
