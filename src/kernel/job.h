@@ -61,9 +61,9 @@ struct job_uniform {       // in the fitted module it is at binding k of JOB_UNI
 };
 #define JOB_UNIFORM_SET 1
 
-// What a buffer that a pass writes holds before each run, beside poison, which finds what is not
-// written: the content of an input, or zeros. BEGIN_KEPT is zeroed before the first run, and each
-// run begins with what the one before has left.
+// A buffer that a pass writes begins each run as poison, which finds what is not written, as the
+// content of an input, or as zeros. BEGIN_KEPT is zeroed before the first run, and each run begins
+// with what the one before has left.
 enum job_begin { BEGIN_POISON, BEGIN_COPY, BEGIN_ZERO, BEGIN_KEPT };
 
 struct pass {

@@ -4,7 +4,8 @@
 //
 //     struct scaffold o;
 //     scaffold_read(&o, "mul_mm.comp", folders, count, e);
-//     scaffold_add_space(&o, "mul_mm.comp", folders, count, &lua);   the space file
+//     scaffold_check(&o, "mul_mm.comp", e);
+//     scaffold_add_space(&o, &use, &lua);                            the space file
 //     scaffold_finish(&o);
 //
 // Code behind #if counts as present when the condition holds with the macros that the files define

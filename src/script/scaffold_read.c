@@ -548,8 +548,8 @@ static int read_fields(struct code *c, int open, int block)
     return end;
 }
 
-// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and uniform
-// blocks.
+// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and
+// uniform blocks.
 static int read_block(struct code *c, int i, const struct layout *l)
 {
     struct scaffold *o = c->o;

@@ -228,8 +228,8 @@ static enum gpu_status run_on(struct trial *t, int i, int buffer, struct err *e)
 }
 
 // Tells by other words in the place of poison that a result depends on what a buffer holds before
-// the run: `found` gets the first one's name. It is one that a pass reads, and of which the job does
-// not say how it begins. Results of the same poison have to be the same: else nothing is known.
+// the run: `found` gets the first one's name. It is one that a pass reads, and the job does not say
+// how it begins. Results of the same poison have to be the same: else nothing is known.
 static enum gpu_status read_before_write(struct trial *t, int i, const char **found, struct err *e)
 {
     struct context *x = t->context;

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Two kernels: `small` writes 2 to the buffer of set 3, `large` has shared memory, a uniform block and
-// a function of its own. As spirv-as makes it of:
+// Two kernels: `small` writes 2 to the buffer of set 3, `large` has shared memory, a uniform block
+// and a function of its own. As spirv-as makes it of:
 //
 //     OpCapability Shader
 //     OpMemoryModel Logical GLSL450
