@@ -253,26 +253,41 @@ static bool load_space(const struct arguments *a, bool has_model, struct script 
 
 // --- the command ---
 
+// Returns whether importing one of the first `count` files imports `path`, whose format is
+// format[count], too.
+static bool is_part_of_former(const struct import_format *const *format, const char *const *former,
+                              int count, const char *path)
+{
+    for (int i = 0; i < count; i++)
+        if (format[i] && format[i] == format[count] && format[i]->is_part &&
+            format[i]->is_part(former[i], path))
+            return true;
+    return false;
+}
+
+// `format` and `path` have room for all operands.
 static bool import_all(const struct arguments *a, const struct import_format **format,
-                       struct err *e)
+                       const char **path, struct err *e)
 {
     struct script *script = NULL;
     bool has_model = false;
+    int count = 0; // that are imported: a model in several files is one
     const struct export_text out = {.path = arguments_text(a, "out"),
                                     .replaces = arguments_flag(a, "force")};
-    if (out.path && a->operand_count > 1)
-        return err_usage(e, "--out takes one recording");
     bool ok = !out.path || export_text_may_write(&out, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
-        ok = import_detect(a->operand[i], &format[i], e);
-        has_model |= format[i] != NULL; // else it is a recording
+        ok = import_detect(a->operand[i], &format[count], e);
+        has_model |= format[count] != NULL; // else it is a recording
+        if (!is_part_of_former(format, path, count, a->operand[i]))
+            path[count++] = a->operand[i];
     }
+    if (ok && out.path && count > 1)
+        return err_usage(e, "--out takes one recording, or one model");
     ok = ok && load_space(a, has_model, &script, e);
-    for (int i = 0; ok && i < a->operand_count; i++) {
+    for (int i = 0; ok && i < count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
-        ok = format[i] ? import_model(a, a->operand[i], format[i], e)
-                       : import_one(a, a->operand[i], script, e);
+        ok = format[i] ? import_model(a, path[i], format[i], e) : import_one(a, path[i], script, e);
     }
     script_destroy(script);
     return ok;
@@ -298,8 +313,10 @@ static int run_import(const struct command *self, const struct arguments *a)
     confine_write_beside(&s, arguments_text(a, "out"));
     confine_enter(&s);
     const struct import_format **format = mem_zero((size_t)a->operand_count, sizeof *format);
-    bool ok = import_all(a, format, &e);
+    const char **operand = mem_zero((size_t)a->operand_count, sizeof *operand);
+    bool ok = import_all(a, format, operand, &e);
     free(format);
+    free(operand);
     return common_exit(ok, &e);
 }
 
