@@ -218,7 +218,8 @@ static bool import_one(const struct arguments *a, const char *path, struct scrip
     struct record_fit fit;
     struct findings f = {.space = script ? script_space(script) : NULL, .fit = &fit};
     const char *out = arguments_text(a, "out");
-    if (!recording_read(path, &r, e))
+    int task = (int)arguments_integer(a, "task", 0);
+    if (!recording_read_task(path, task, &r, e))
         return false;
     bool ok = (!f.space || put_on_space(f.space, &r, &fit, e)) &&
               (!out || recording_write(r, "tilewalk", out, e));
@@ -331,6 +332,8 @@ static const struct option options[] = {
      1e9},
     {"space", OPTION_TEXT, "FILE",
      "a space file: convert the recording to the parameters declared there"},
+    {"task", OPTION_INTEGER, "N", "of a log of AutoTVM or MetaSchedule: the task that is taken", 1,
+     INT_MAX},
     {"rules", OPTION_TEXT,
      .help = "--space holds a recording against the constraints of a space file", .hidden = true,
      .now = ""},
@@ -343,8 +346,8 @@ static const struct option options[] = {
 const struct command cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .help = "describe recorded spaces (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz); write models "
-            "(GGUF, logs of GGML_VK_PERF_LOGGER) as network files",
+    .help = "describe recorded spaces (Kernel Tuner, T4, KTT, CLBlast, AutoTVM, MetaSchedule, T1; "
+            "gz, xz); write models (GGUF, ONNX, logs of GGML_VK_PERF_LOGGER) as network files",
     .least = 1,
     .most = INT_MAX,
     .options = options,

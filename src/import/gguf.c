@@ -1,4 +1,4 @@
-// Writes the matrix products of a language model, by the header of its GGUF file, as a network file.
+// Writes the matrix products of a language model as a network file, by its GGUF header.
 #include "import/gguf.h"
 #include "base/err.h"
 #include "base/file.h"

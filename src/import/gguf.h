@@ -1,5 +1,5 @@
-// GGUF files: what their headers say of the model and of its tensors. The weights are not read, so a
-// file may end with its header or within its data. Internal to this folder.
+// GGUF files: what their headers say of the model and of its tensors. The weights are not read, so
+// a file may end with its header or within its data. Internal to this folder.
 //
 //     struct gguf g;
 //     if (gguf_read("model-00002-of-00003.gguf", &g, e)) ...      any part of a model in several
@@ -38,7 +38,7 @@ struct gguf {
     struct gguf_tensor *tensor;      // in the files' order, no name twice
     int count, capacity;
     int cut_off; // tensors whose data a file that has data ends before
-    // Of a model in several files.
+    // The model may be in several files.
     uint64_t parts;     // 0: it is whole
     uint64_t part;      // of the file that was read last, from 0
     uint64_t all;       // tensors of all parts; 0: they do not say
