@@ -202,11 +202,11 @@ static bool fit(struct arena *a, const struct network_options *o, const struct g
 {
     const struct script_options as = {
         .path = o->path, .set = each->set, .set_count = each->set_count};
-    struct network_sizes sizes;
+    struct network_sizes sizes = {.arena = a};
     struct err why = {.text = ""};
     if (network_fits(o->network, &info->limits, info->memory_bytes, &why))
         return true;
-    bool found = network_fit(o->network, &as, &info->limits, info->memory_bytes, a, &sizes, &why);
+    bool found = network_fit(o->network, &as, &info->limits, info->memory_bytes, &sizes, &why);
     if (!found || !info->is_cpu) {
         *e = why;
         return false;

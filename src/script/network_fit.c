@@ -108,12 +108,13 @@ static void add_sizes(struct str *s, const struct network_sizes *sizes)
 }
 
 bool network_fit(const struct network *n, const struct script_options *o, const struct limits *l,
-                 uint64_t memory_bytes, struct arena *a, struct network_sizes *out, struct err *e)
+                 uint64_t memory_bytes, struct network_sizes *out, struct err *e)
 {
+    struct arena *a = out->arena;
     struct fitting f = {o, l, memory_bytes, true, a};
     struct str text = {0};
     const size_t most = (size_t)(o->set_count + n->setting_count) + 1;
-    *out = (struct network_sizes){.set = arena_zero(a, most, sizeof *out->set)};
+    *out = (struct network_sizes){.arena = a, .set = arena_zero(a, most, sizeof *out->set)};
     bool found = find_sizes(&f, n, out);
     f.keeps_given = false;
     if (!found && o->set_count)

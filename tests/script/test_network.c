@@ -424,8 +424,8 @@ static void smaller_sizes(void **state)
         const struct script_text as = {"net.lua", "net.lua", text};
         struct script_options o = {.path = "net.lua", .texts = &as, .text_count = 1};
         struct network n;
-        struct network_sizes sizes;
         struct arena a;
+        struct network_sizes sizes = {.arena = &a};
         struct err e;
         arena_init(&a);
         o.set = rows[i].given;
@@ -433,7 +433,7 @@ static void smaller_sizes(void **state)
         assert_true(network_load(&o, &n, &e));
         limits.buffer_bytes = rows[i].bytes;
         assert_false(network_fits(&n, &limits, 0, &e));
-        assert_int_equal(network_fit(&n, &o, &limits, 0, &a, &sizes, &e), rows[i].found);
+        assert_int_equal(network_fit(&n, &o, &limits, 0, &sizes, &e), rows[i].found);
         assert_string_equal(sizes.text, rows[i].sizes);
         assert_non_null(strstr(e.text, rows[i].hint));
         network_finish(&n);
