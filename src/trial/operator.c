@@ -225,8 +225,9 @@ static void compare_line(struct comparison *c, int64_t line)
     for (int64_t i = 0; i < size; i++, at += step) {
         double got = element_get(c->got, t->element, at);
         double expected = element_get(c->expected, t->element, at);
-        double error = fabs(got - expected), ratio = 0;
-        if (got != expected)
+        bool is_same = got == expected || (isnan(got) && isnan(expected)); // sqrt(-1) has no value
+        double error = is_same ? 0 : fabs(got - expected), ratio = 0;
+        if (!is_same)
             ratio = error / (allowed->absolute + allowed->relative * fabs(expected));
         if (isnan(ratio))
             ratio = INFINITY;
