@@ -244,8 +244,10 @@ static void compare_line(struct comparison *c, int64_t line)
     for (int64_t i = 0; i < size; i++, at += step) {
         double got = element_get(c->got, t->element, at);
         double expected = element_get(c->expected, t->element, at);
-        double error = element_distance(c->got, c->expected, t->element, at), ratio = 0;
-        if (got != expected || error > 0)
+        bool has_none = isnan(got) && isnan(expected); // sqrt(-1) has no value
+        double error = has_none ? 0 : element_distance(c->got, c->expected, t->element, at);
+        double ratio = 0;
+        if (!has_none && (got != expected || error > 0))
             ratio = error / (allowed->absolute + allowed->relative * fabs(expected));
         if (isnan(ratio))
             ratio = INFINITY;
