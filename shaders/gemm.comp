@@ -35,7 +35,7 @@
 % if p.hint then
 #extension GL_EXT_control_flow_attributes : require
 % end
-
+${glsl.decoder(op.type)}
 layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}, local_size_z = ${p.together}) in;
 
 % local whole = parts == 1

@@ -18,7 +18,7 @@
 % if p.in_subgroup then
 #extension GL_KHR_shader_subgroup_${p.along_k % p.subgroup == 0 and "arithmetic" or "shuffle"} : require
 % end
-
+${glsl.decoder(op.type)}
 layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}) in;
 
 % local output = whole and glsl.output(op) or wide

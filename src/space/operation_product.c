@@ -13,7 +13,8 @@
     }
 #define SUM_TYPES                                                                                  \
     {                                                                                              \
-        "type", (const char *const[]){"f32", "f16", "i8", NULL}, true                              \
+        "type", (const char *const[]){"f32", "f16", "i8", "bf16", "u8", "f8e4m3", "f8e5m2", NULL}, \
+            true                                                                                   \
     }
 #define SUM_ACCUMULATE                                                                             \
     {                                                                                              \
@@ -38,21 +39,22 @@ static bool epilogue_check(const struct operation *o, struct err *e)
                        operation_choice(o, "accumulate"));
     if (clamps && low > high)
         return err_set(e, "%s: low is greater than high", kind);
-    if (type != ELEMENT_I8)
+    if (element_is_real(type))
         return true;
+    const char *name = element_name(type);
     if (operation_real(o, "scale") != 1)
-        return err_set(e, "%s: i8 has no scale (its sums are stored as i32)", kind);
+        return err_set(e, "%s: %s has no scale (its sums are stored as i32)", kind, name);
     if (operation_chooses(o, "activation", "leaky"))
-        return err_set(e, "%s: i8 has no leaky activation (it has none, relu, clamp)", kind);
+        return err_set(e, "%s: %s has no leaky activation (it has none, relu, clamp)", kind, name);
     return !clamps || fits ||
-           err_set(e, "%s: low and high of i8 are whole numbers of 32 bits", kind);
+           err_set(e, "%s: low and high of %s are whole numbers of 32 bits", kind, name);
 }
 
-// Returns the element that a sum of products is stored as.
+// Returns the element that a sum of products is stored as: one of 32 bits, but f16 as f16.
 static enum element epilogue_element(const struct operation *o)
 {
     enum element e = operation_element(o);
-    return e == ELEMENT_I8 ? ELEMENT_I32 : e;
+    return e == ELEMENT_F16 ? e : element_is_real(e) ? ELEMENT_F32 : ELEMENT_I32;
 }
 
 // Adds bias (`channels` numbers) and residual where they are chosen, and the output. Returns the

@@ -52,7 +52,7 @@ static void dequantize(const struct custom_operation *c, int index, const void *
     int64_t count = tensor_count(&c->buffer[index]);
     if (!f->weights) {
         for (int64_t i = 0; i < count; i++)
-            to[i] = half_to_float(((const uint16_t *)from)[i]);
+            to[i] = (float)element_get(from, c->buffer[index].element, i);
         return;
     }
     int64_t bytes = block_bytes(f), blocks = count / bytes;

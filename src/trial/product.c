@@ -59,13 +59,23 @@ static struct summing summing_of(const struct operation *o)
 
 // --- inputs ---
 
+static enum element type_of(const struct operation *o)
+{
+    return element_named(operation_choice(o, "type"));
+}
+
+static bool is_whole(const struct operation *o)
+{
+    return !element_is_real(type_of(o));
+}
+
 // Returns the bound below which sums represent every whole number: in halves (with room for
 // addends), in 32 bits, in fp32.
 static double exact_bound(const struct operation *o)
 {
     if (operation_chooses(o, "type", "f16"))
         return 2048 - 2 * LARGEST_ADDEND;
-    return operation_chooses(o, "type", "i8") ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
+    return is_whole(o) ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
 }
 
 // A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3. It
@@ -80,7 +90,7 @@ static struct filling product_filling(const struct operation *o, enum input_set 
     const struct summing s = summing_of(o);
     bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16"),
          is_clamped = operation_chooses(o, "activation", "clamp");
-    if (set != INPUT_EXACT && !operation_chooses(o, "type", "i8"))
+    if (set != INPUT_EXACT && !is_whole(o))
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
@@ -96,8 +106,8 @@ static struct filling product_filling(const struct operation *o, enum input_set 
     }
     // fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial
     // sum is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a
-    // lost or doubled term can't hide. (i8 has 7 and a sign.)
-    int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
+    // lost or doubled term can't hide. (i8 has 7 and a sign, f8 has fewer.)
+    int log2_depth = 0, most = (int)fmin(8, log2(element_exact(type_of(o)) + 1));
     while (log2_depth < 62 && ((int64_t)1 << log2_depth) < s.depth)
         log2_depth++;
     int bits = is_half ? most : ((int)log2(exact_bound(o)) - log2_depth) / 2;
@@ -158,7 +168,7 @@ static struct tolerance product_tolerance(const struct operation *o, enum input_
     const struct summing s = summing_of(o);
     bool is_half = operation_chooses(o, "type", "f16"),
          sums_halves = operation_chooses(o, "accumulate", "f16");
-    if (operation_chooses(o, "type", "i8") || (set == INPUT_EXACT && epilogue_is_exact(o)))
+    if (is_whole(o) || (set == INPUT_EXACT && epilogue_is_exact(o)))
         return no_tolerance(o, set);
     struct tolerance t = tolerance_of_store(is_half ? ELEMENT_F16 : ELEMENT_F32);
     // Multiply, add, add, multiply: each errs by a unit in the last place of its result, which is
