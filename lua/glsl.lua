@@ -37,7 +37,10 @@ end
 
 function glsl.products(op) return op.accumulate == "mixed" and "f16" or glsl.sums(op) end
 
-function glsl.output(op) return glsl.is_whole(op.type) and "i32" or traits(op.type).is_bits and "f32" or op.type end
+function glsl.output(op)
+  if op.kind == "matmul" and op.blocks ~= "none" then return "f32" end
+  return glsl.is_whole(op.type) and "i32" or traits(op.type).is_bits and "f32" or op.type
+end
 
 -- The element that holds any sum without loss: what parts of sums are kept in, what epilogues compute in.
 function glsl.wide(element) return glsl.is_whole(element) and "i32" or "f32" end

@@ -3,7 +3,7 @@
 local gemm, rules, matmul = include "gemm_plan.lua", include "gemm_rules.lua", include "matmul.lua"
 local glsl = include "glsl.lua"
 
-local product = matmul.declare(device.is_cpu and 256 or 2048, glsl.types, gemm.accumulate)
+local product = matmul.declare(device.is_cpu and 256 or 2048, glsl.types, gemm.accumulate, true)
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

@@ -20,6 +20,10 @@ static const struct range ranges[] = {
     {"conv1x1", "kernel_w", 1, 1},
     {"conv1x1", "padding", 0, 1},
     {"skinny", "N", 1, 16},
+    {"matmul-quantised", "N", 16, 70},
+    {"matmul-quantised", "M", 1, 16},
+    {"matmul-quantised", "K", 256, 256},
+    {"matmul-quantised", "batch", 1, 1},
     {"conv-winograd", "kernel_h", 3, 3},
     {"conv-winograd", "kernel_w", 3, 3},
     {"conv-winograd", "stride", 1, 1},
@@ -240,6 +244,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
     bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
     if (strcmp(s->name, "units") == 0)
         value = "emulated";
+    else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
+        value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)
         value = s->values[0];
     else if (strcmp(value, "leaky") == 0 && is_whole)
@@ -284,6 +290,9 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
         } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
     // Some sizes depend on each other.
+    const char *blocks = value_of(d, "blocks");
+    if (*blocks && strcmp(blocks, "none") != 0)
+        change(d, "row_a", 0), change(d, "row_b", 0);
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);
     int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);
