@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "define/decoder.h"
 #include "define/program.h"
 #include "script/compute.h"
 #include "script/readonly.h"
@@ -67,6 +68,30 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     }
 }
 
+// Sets `elements`: of each type what GLSL and templates need to know.
+static void set_elements(lua_State *L)
+{
+    lua_newtable(L);
+    for (enum element e = 0; e < ELEMENT_COUNT; e++) {
+        lua_newtable(L);
+        script_set_text(L, "scalar", element_traits[e].scalar);
+        script_set_text(L, "vector", element_traits[e].vector);
+        script_set_integer(L, "bytes", element_bytes(e));
+        lua_pushboolean(L, element_is_real(e));
+        lua_setfield(L, -2, "is_real");
+        lua_pushboolean(L, element_is_bits(e));
+        lua_setfield(L, -2, "is_bits");
+        struct str decoder = {0};
+        decoder_write(e, &decoder);
+        script_set_text(L, "decoder", str_text(&decoder));
+        str_finish(&decoder);
+        readonly_wrap(L, "an element", NULL);
+        lua_setfield(L, -2, element_name(e));
+    }
+    readonly_wrap(L, "elements", NULL);
+    lua_setfield(L, -2, "elements");
+}
+
 // Sets the globals of all Lua files: the safe library, the language, the device. Leaves the scope
 // of templates on the stack: the library and the device.
 static void set_globals(lua_State *L, struct script *s)
@@ -93,6 +118,7 @@ static void set_globals(lua_State *L, struct script *s)
         set_limit(L, s->limits, &limits_fields[i]);
     readonly_wrap(L, "device", NULL);
     lua_setfield(L, -2, "device");
+    set_elements(L);
 
     lua_newtable(L);
     script_copy_fields(L, -2, -1);
