@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct remote_machines; // trial/remote.h
+struct benchmark;       // trial/benchmark.h
 
 #define ENGINE_DEFAULT_TRIALS   200
 #define ENGINE_DEFAULT_STRATEGY "walk"
@@ -70,6 +71,7 @@ struct session_options {
     bool validate;                          // Vulkan validation layer in the workers
     const char *fault;                      // see pool_options.fault
     const struct remote_machines *machines; // that measure; they outlive the run; NULL: this one
+    struct benchmark *benchmark; // of a source run: or serve:; it outlives the run; NULL: another source
     const char *card_users;                 // of card_users_read; NULL: not known
 };
 

@@ -5,6 +5,7 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "kernel/kernel.h"
+#include "trial/benchmark.h"
 #include "trial/source.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 const char engine_source_help[] =
     "source of the times: device; a recorded space, replay:FILE[:speed=X]; or times that are made "
-    "up, synthetic:NAME[:KEY=VALUE]...: " SYNTHETIC_HELP;
+    "up, synthetic:NAME[:KEY=VALUE]...: " SYNTHETIC_HELP "; or " BENCHMARK_HELP;
 
 bool engine_check_source(const char *source, struct err *e)
 {
@@ -26,9 +27,12 @@ bool engine_check_source(const char *source, struct err *e)
         return true;
     if (str_starts(source, SYNTHETIC))
         return synthetic_check(source + strlen(SYNTHETIC), e);
+    if (benchmark_is(source))
+        return benchmark_check(source, e);
     return err_usage(e,
                      "unknown source '%s' (there are device, synthetic:bowl, "
-                     "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
+                     "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE, "
+                     "run:COMMAND, serve:COMMAND)",
                      source);
 }
 
@@ -59,6 +63,8 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
     } else if (!again && !engine_check_source(source, e)) {
         return false;
     }
+    if (benchmark_is(source) && c->machines)
+        return err_usage(e, "--on measures kernels elsewhere: the program of --source runs here");
     if (c->machines) { // other machines measure
         c->remote = remote_connect(c->machines, c->on_device, e);
         if (!c->remote)
@@ -137,6 +143,8 @@ static struct source *make_synthetic(const struct session_backend *b,
                                      struct script *script, struct err *e)
 {
     const struct recorded *on = &b->recorded;
+    if (benchmark_is(c->spec))
+        return benchmark_create(c->benchmark, script_space(script), r->objective, r->workers, e);
     return on->recording
                ? replay_source_create(on->recording, on->speed, r->workers)
                : synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),

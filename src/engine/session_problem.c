@@ -224,6 +224,8 @@ static bool take_script(struct session *s, struct script *script)
         return false;
     s->space = s->backend.space = s->log.space = script_space(script);
     r->flop = operation_flop(script_operation(script));
+    if (script_objective(script))
+        r->objective = script_objective(script);
     // Sessions whose speed is FLOP/s store no unit, like older ones.
     struct workload work = operation_work(script_operation(script));
     bool is_other = !str_equal(work.unit, WORK_FLOP);
@@ -255,6 +257,13 @@ bool session_find_script(struct session *s, const struct session_options *o, str
     if (!take_script(s, read_script(s, &first, e)) || !read_shapes(s, o, e))
         return false;
     const struct script *script = s->backend.script;
+    if (r->objective && s->backend.shapes)
+        return err_usage(e, "--shape: '%s' has no kernel that has shapes", s->space->name);
+    if (script_objective(script) && s->backend.device.is_known)
+        return err_usage(e,
+                         "'%s' has no kernel, and says %s: which program measures? (--source "
+                         "run:COMMAND)",
+                         s->space->name, r->objective);
     const struct operation *operation = script_operation(script);
     struct str text = {0};
     char hash[33];

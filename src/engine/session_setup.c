@@ -113,7 +113,8 @@ static void fill_record(struct session *s, const struct session_options *o,
 {
     struct session_record *r = &s->record;
     int workers = c->remote ? remote_facts(c->remote).workers // as many as fit the device
-                            : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
+                  : c->benchmark ? 1 // as a user would measure: what runs beside it is slower
+                               : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
     r->created = os_unix_time();
     r->build = build_name();
     r->note = o->note;
@@ -311,7 +312,7 @@ struct session *session_start(const struct session_host *host, const struct sess
 {
     struct session *s = session_new(host);
     struct session_options all = *o;
-    struct backend_choice c = {.machines = o->machines};
+    struct backend_choice c = {.machines = o->machines, .benchmark = o->benchmark};
     bool ok = start(s, &all, &c, e);
     backend_choice_finish(&c);
     if (!ok)
@@ -490,7 +491,8 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
-    struct backend_choice c = {.machines = more ? more->machines : NULL};
+    struct backend_choice c = {.machines = more ? more->machines : NULL,
+                               .benchmark = more ? more->benchmark : NULL};
     bool ok = resume(s, id, more, &c, e);
     backend_choice_finish(&c);
     if (!ok)
