@@ -179,7 +179,7 @@ static void print_model(const struct view *v)
 static void show_print_text(const struct view *v, const struct session_record *r,
                             enum session_state state, pid_t runner)
 {
-    char text[32], strategy[STRATEGY_TEXT];
+    char text[SPEED_TEXT_SIZE], strategy[STRATEGY_TEXT];
     struct str config = {0};
     printf("session  %" PRId64 "  %s", r->id, state_name(state));
     if (runner)
@@ -222,15 +222,14 @@ static void show_print_text(const struct view *v, const struct session_record *r
         return;
     }
     speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &config);
-    shape_table_add_text(&v->shapes, &config);
+    shape_table_add_text(r, &v->shapes, &config);
     common_print(&config);
     if (!v->best.ask) {
         printf("best     none\n");
         return;
     }
-    printf("best     %s", speed_text(r, r->best_seconds, text));
-    printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
-           r->best_raced ? "raced" : "measured once");
+    printf("best     %s  trial %" PRId64 "  (%s)\n", speed_and_time(r, r->best_seconds, text),
+           v->best.number, r->best_raced ? "raced" : "measured once");
     if (r->soaked_ask == r->best_ask && r->soaked)
         printf("         right in %" PRId64 " more runs, on inputs that it had not seen\n",
                r->soaked);
@@ -371,15 +370,14 @@ static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
 {
     const struct trial_record *t = &s->trial;
     const struct retime_record *race = &s->race;
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     if (!(t->seconds > 0))
         return;
     if (race->ask && race->verified)
-        str_printf(out, "  %s  %s  (final race)\n%smeasured in the search:",
-                   speed_text(s->session, race->seconds, speed), text_time(race->seconds, time),
-                   lead);
-    str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
-               text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
+        str_printf(out, "  %s  (final race)\n%smeasured in the search:",
+                   speed_and_time(s->session, race->seconds, speed), lead);
+    str_printf(out, "  %s%s", speed_and_time(s->session, t->seconds, speed),
+               t->early_stopped ? "  (stopped early)" : "");
     struct str roofline = {0};
     speed_add_peak(s->session, race->ask && race->verified ? race->seconds : t->seconds, &roofline);
     if (roofline.length)

@@ -295,7 +295,8 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     session_clock_run(&s->clock, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     name_card_users(s, c, o);
-    if (b->recorded.recording && recorded_flop(b->recorded.recording) <= 0)
+    if (b->recorded.recording && !s->record.objective &&
+        recorded_flop(b->recorded.recording) <= 0)
         session_message(&s->log, "info",
                         "FLOP are not known: speeds are per cent of the fastest recorded");
     if (s->beginning.warm)

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "search/archive.h"
 #include "space/nearest.h"
@@ -60,8 +61,9 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
             json_begin_object(&w, NULL);
             json_add_raw(&w, "configuration", best.trial[i].config);
             json_add_int(&w, "trial", best.trial[i].number);
-            json_add_real(&w, "ms", best.trial[i].seconds * 1e3);
-            json_add_real(&w, "tflops", r.flop / best.trial[i].seconds / 1e12);
+            json_add_real(&w, "ms", speed_ms(&r, best.trial[i].seconds));
+            json_add_real(&w, "tflops", speed_tflops(&r, best.trial[i].seconds));
+            json_add_real(&w, "rate", speed_rate(&r, best.trial[i].seconds));
             json_end(&w);
         }
         json_begin_line(&w, 1);

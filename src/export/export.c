@@ -182,8 +182,9 @@ static bool recording_fill(struct recorder *r, struct store *store, const struct
 {
     r->recording->kernel = arena_strdup(&r->recording->arena, s->title);
     r->recording->device = arena_strdup(&r->recording->arena, s->device);
-    r->recording->unit = "s";
-    r->recording->flop = speed_is_relative(s) ? 0 : s->flop;
+    bool is_time = speed_objective(s).kind == OBJECTIVE_TIME;
+    r->recording->unit = is_time ? "s" : arena_strdup(&r->recording->arena, s->objective);
+    r->recording->flop = speed_is_relative(s) || !is_time ? 0 : s->flop;
     if (!recording_add_params(r->recording, r->space, e) || !recording_seal_space(r->recording, e))
         return false;
     if (!store_each_trial(store, s->id, 1, recording_add_trial, r, e))

@@ -129,17 +129,33 @@ char *text_share(double share, char out[32])
     return out;
 }
 
+double text_cost_unit(double least, const char *unit, const char **name)
+{
+    static const struct {
+        const char *unit, *name[3]; // of 1, 1e-3, 1e-6
+    } scaled[] = {{"s", {"s", "ms", "us"}}, {"J", {"J", "mJ", "uJ"}}, {"J s", {"J s", "mJ s", "uJ s"}}};
+    static const double scale[] = {1, 1e-3, 1e-6};
+    int k = least >= 0.9995 || !(least > 0) ? 0 : least >= 0.9995e-3 ? 1 : 2;
+    for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++)
+        if (str_equal(unit, scaled[i].unit)) {
+            *name = scaled[i].name[k];
+            return scale[k];
+        }
+    *name = unit;
+    return 1;
+}
+
+char *text_cost(double cost, const char *unit, char out[32])
+{
+    const char *name;
+    double value = cost / text_cost_unit(cost, unit, &name);
+    snprintf(out, 32, value >= 999.5 ? "%.0f %s" : "%.3g %s", value, name);
+    return out;
+}
+
 char *text_time(double seconds, char out[32])
 {
-    if (seconds >= 999.5)
-        snprintf(out, 32, "%.0f s", seconds);
-    else if (seconds >= 0.9995)
-        snprintf(out, 32, "%.3g s", seconds);
-    else if (seconds >= 0.9995e-3)
-        snprintf(out, 32, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(out, 32, "%.3g us", seconds * 1e6);
-    return out;
+    return text_cost(seconds, "s", out);
 }
 
 char *text_duration(double seconds, char out[32])

@@ -21,7 +21,7 @@
 
 #define OBJECTIVE_MINIMIZE  "minimize"
 #define OBJECTIVE_MAXIMIZE  "maximize"
-#define OBJECTIVE_NAME_SIZE 33 // bytes of NAME, with the NUL
+#define OBJECTIVE_NAME_SIZE 21 // bytes of NAME, with the NUL
 
 enum objective_kind { OBJECTIVE_TIME, OBJECTIVE_ENERGY, OBJECTIVE_EDP, OBJECTIVE_NAMED };
 
@@ -36,7 +36,7 @@ struct objective {
 // Returns false where the text is no objective; `out` is that of time then. NULL is time. Names
 // point into `text`.
 bool objective_parse(const char *text, struct objective *out);
-// Checks a NAME: 1 to 32 letters, digits and signs, without blanks.
+// Checks a NAME: 1 to 20 letters, digits and signs, without blanks.
 bool objective_is_name(const char *name);
 // The value is above 0.
 double objective_cost(const struct objective *o, double value);
