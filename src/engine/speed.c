@@ -183,7 +183,8 @@ struct paired speed_verdict(const struct session_record *r, const struct baselin
 
 void speed_add_ratio(const struct session_record *r, const struct paired *p, struct str *out)
 {
-    const char *word = speed_objective(r).kind == OBJECTIVE_TIME ? "fast" : "good";
+    struct objective o = speed_objective(r);
+    const char *word = objective_is_time(&o) ? "fast" : "good";
     switch (paired_verdict(p)) {
     case PAIRED_NONE: return;
     case PAIRED_LEVEL:
