@@ -203,6 +203,7 @@ bool common_alike(const struct session_record *a, const struct session_record *b
         {"sources", a->source, b->source},
         {"spaces", a->name, b->name},
         {"settings", a->settings, b->settings},
+        {"objectives", a->objective ? a->objective : "time", b->objective ? b->objective : "time"},
         {"timings", a->cold ? "--cold" : "without --cold", b->cold ? "--cold" : "without --cold"},
         {"versions of the space's files", a->text_hash, b->text_hash},
     };

@@ -139,6 +139,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .device = arguments_text(a, "device"),
         .trials = arguments_integer(a, "trials", 0),
         .seconds = arguments_real(a, "seconds", 0),
+        .objective = arguments_text(a, "objective"),
         .patience = arguments_integer(a, "patience", 0),
         .has_seed = seed >= 0,
         .seed = (uint64_t)seed,
@@ -215,6 +216,9 @@ static bool check_network(const struct arguments *a, struct err *e)
     if (arguments_text(a, "until"))
         return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
                             "network have peaks of their own (--only TASK)");
+    if (arguments_text(a, "objective"))
+        return err_usage(e, "tune: --objective is for one operation: the times of a network's tasks "
+                            "are added up (--only TASK)");
     if (arguments_integer(a, "patience", 0))
         return err_usage(e, "tune: --patience ends the search for one operation: the tasks of a "
                             "network share their trials (--only TASK)");
@@ -472,6 +476,9 @@ static const struct option tune_options[] = {
      "index or part of a name (default: the best one); all, or 0,2: a session on each of them; "
      "0+2: one session on several cards of one model"},
     {"source", OPTION_TEXT, "SOURCE", engine_source_help},
+    {"objective", OPTION_WORD, "time|energy|edp",
+     "what is sought the least of: time (default), joules a run, or their product (energy-delay); "
+     "with this option joules are measured too, where the device tells its power"},
     {"seed-from", OPTION_TEXT, "FILE",
      "try these configurations, JSON lines from a person, a script or a language model, every "
      "second trial; those that the model gives no chance are dropped (-: standard input)"},

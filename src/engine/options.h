@@ -43,6 +43,7 @@ struct session_options {
                         // need none
     int64_t trials;     // 0: the default, ENGINE_DEFAULT_TRIALS
     double seconds;     // running time; 0: no limit
+    const char *objective; // "time", "energy", "edp": joules are measured too; NULL: times alone
     double until;       // share of the device's roofline at which it ends; 0: none
     int64_t patience;   // trials in a row without a gain that end it; 0: none
     bool has_seed;

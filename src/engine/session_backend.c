@@ -7,6 +7,7 @@
 #include "kernel/kernel.h"
 #include "trial/benchmark.h"
 #include "trial/source.h"
+#include "space/objective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,14 @@ void backend_describe(const struct session_backend *b, const struct backend_choi
 
 // --- the source ---
 
+// Returns pool_options.objective.
+static int measured_objective(const struct session_record *r)
+{
+    struct objective o;
+    objective_parse(r->objective, &o);
+    return r->objective && o.kind != OBJECTIVE_NAMED ? 1 + (int)o.kind : 0;
+}
+
 // Makes a source without a device; NULL and `e`: it cannot be made.
 static struct source *make_synthetic(const struct session_backend *b,
                                      const struct backend_choice *c, const struct session_record *r,
@@ -145,10 +154,23 @@ static struct source *make_synthetic(const struct session_backend *b,
     const struct recorded *on = &b->recorded;
     if (benchmark_is(c->spec))
         return benchmark_create(c->benchmark, script_space(script), r->objective, r->workers, e);
-    return on->recording
-               ? replay_source_create(on->recording, on->speed, r->workers)
-               : synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
-                                  operation_flop(script_operation(script)), r->workers, e);
+    if (on->recording)
+        return replay_source_create(on->recording, on->speed, r->workers);
+    struct source *made =
+        synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
+                         operation_flop(script_operation(script)), r->workers, e);
+    if (made)
+        synthetic_set_objective(made, measured_objective(r));
+    return made;
+}
+
+bool backend_tells_power(const struct backend_choice *c, struct err *e)
+{
+    if (c->on_device)
+        return devices_tell_power(c->list, &c->cards, e);
+    return (str_starts(c->spec, SYNTHETIC) &&
+            synthetic_tells_power(c->spec + strlen(SYNTHETIC))) ||
+           err_set(e, "nothing tells the power of '%s'", c->spec);
 }
 
 static struct source *make_pool(const struct session_backend *b, const struct backend_choice *c,
@@ -168,6 +190,7 @@ static struct source *make_pool(const struct session_backend *b, const struct ba
     o.operation = script_operation(script);
     o.reference = script_reference(script);
     o.limits = &b->device.limits;
+    o.objective = measured_objective(r);
     o.seed = r->seed;
     o.is_cpu = backend_device(c)->is_cpu;
     o.keeps_busy = !o.is_cpu;

@@ -79,6 +79,8 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
 void backend_choice_finish(struct backend_choice *c);
 const struct gpu_info *backend_device(const struct backend_choice *c); // NULL: none
 void backend_take(struct session_backend *b, const struct backend_choice *c);
+// Fails where nothing tells the power that the measurements take, with the reason.
+bool backend_tells_power(const struct backend_choice *c, struct err *e);
 // Fills the record; strings in `a`.
 void backend_describe(const struct session_backend *b, const struct backend_choice *c,
                       struct arena *a, struct session_record *r);

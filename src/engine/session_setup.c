@@ -9,6 +9,7 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "report/text.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -185,6 +186,10 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     o->until = o->until > 0 ? o->until : like->until;
     o->patience = o->patience ? o->patience : like->patience;
     o->workers = o->workers ? o->workers : like->workers;
+    struct objective own;
+    objective_parse(like->objective, &own);
+    if (!o->objective && own.kind != OBJECTIVE_NAMED)
+        o->objective = like->objective;
     o->count_rejected |= like->count_rejected;
     o->cold |= like->cold;
     return true;
@@ -250,6 +255,20 @@ static bool try_template(struct session *s, struct err *e)
                ATTEMPT_FAILED;
 }
 
+// Takes the objective of --objective: joules are measured then, and may be the cost.
+static bool take_objective(struct session *s, const struct session_options *o,
+                           const struct backend_choice *c, struct err *e)
+{
+    s->record.objective = o->objective;
+    if (!o->objective)
+        return true;
+    if (c->remote)
+        return err_usage(e, "--objective: energy is measured on this machine, not with --on");
+    if (o->until > 0)
+        return err_usage(e, "--until is a share of the peak, by time: not with --objective");
+    return backend_tells_power(c, e) || err_prefix(e, "--objective %s", o->objective);
+}
+
 static bool start(struct session *s, struct session_options *o, struct backend_choice *c,
                   struct err *e)
 {
@@ -274,7 +293,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     if (o->cold && !c->on_device)
         return err_usage(e, "--cold says how kernels are timed: there is no device");
     fill_record(s, o, c);
-    if (!choose_strategy(s, o, e))
+    if (!choose_strategy(s, o, e) || !take_objective(s, o, c, e))
         return false;
     bool same_space = same_backend && !o->set_count;
     bool is_default = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;

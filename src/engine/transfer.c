@@ -9,6 +9,7 @@
 #include "search/archive.h"
 #include "space/nearest.h"
 #include "store/store.h"
+#include "space/objective.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -602,7 +603,8 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
         for (int i = 0; ok && i < count; i++) {
             const struct session_record *r = &list[i];
             if (r->ok > 0 && (wish->any_device || stored_on_one_device(r, own)) &&
-                r->cold == own->cold && str_equal(r->source, own->source) &&
+                r->cold == own->cold && objective_is_same(r->objective, own->objective) &&
+                str_equal(r->source, own->source) &&
                 strcspn(r->title, " ") == kind && strncmp(r->title, own->title, kind) == 0)
                 choose(&c, r->id, false);
         }

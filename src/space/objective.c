@@ -47,6 +47,14 @@ bool objective_parse(const char *text, struct objective *out)
     return true;
 }
 
+bool objective_is_same(const char *a, const char *b)
+{
+    struct objective of_a, of_b;
+    objective_parse(a, &of_a);
+    objective_parse(b, &of_b);
+    return of_a.maximizes == of_b.maximizes && str_equal(of_a.name, of_b.name);
+}
+
 double objective_cost(const struct objective *o, double value)
 {
     return o->maximizes ? 1 / value : value * o->scale;

@@ -36,6 +36,8 @@ struct objective {
 // Returns false where the text is no objective; `out` is that of time then. NULL is time. Names
 // point into `text`.
 bool objective_parse(const char *text, struct objective *out);
+// True: costs of the one are costs of the other.
+bool objective_is_same(const char *a, const char *b);
 // Checks a NAME: 1 to 20 letters, digits and signs, without blanks.
 bool objective_is_name(const char *name);
 // The value is above 0.
