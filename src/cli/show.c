@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/common.h"
 #include "cli/confine.h"
+#include "cli/pareto.h"
 #include "cli/trial_list.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
@@ -572,6 +573,8 @@ static int run_show(const struct command *self, const struct arguments *a)
     right = right && common_session_id(a->operand[0], &id, &e);
     if (right && json && csv)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
+    if (right && csv && arguments_flag(a, "pareto"))
+        right = err_usage(&e, "--pareto prints a table or JSON, not CSV");
     if (order)
         v.order = *order == 'n' ? ORDER_NUMBER : *order == 's' ? ORDER_SPEED : ORDER_ELAPSED;
     if (!right)
@@ -587,7 +590,10 @@ static int run_show(const struct command *self, const struct arguments *a)
         ok = (!one_trial && !lists_trials(&v)) || stored_has_kernels(v.store, &record, &e);
     }
     if (ok)
-        ok = one_trial ? show_trial(&v, number, ask, &e) : show_session(&v, &e);
+        ok = one_trial ? show_trial(&v, number, ask, &e)
+             : arguments_flag(a, "pareto")
+                 ? pareto_show(v.store, &record, json, &v.arena, &e)
+                 : show_session(&v, &e);
     trial_list_finish(&v.trials);
     free(v.refits.refit);
     arena_finish(&v.arena);
@@ -606,6 +612,8 @@ static const struct option options[] = {
      "print all options of the strategy, also those with default values"},
     {"refits", OPTION_FLAG, NULL, "list the quality of the strategy's model at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
+    {"pareto", OPTION_FLAG, NULL,
+     "print only the trials that no other one beats in both time and energy (tune --objective)"},
     {"trial", OPTION_REPEATED, "N|ask:N",
      "show one trial; rejected configurations have no number, but an ask"},
     {"ask", OPTION_TEXT, .hidden = true, .now = "trial=ask:*"},

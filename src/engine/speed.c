@@ -126,6 +126,19 @@ const char *speed_rate_word(const struct session_record *r)
                                          : unit;
 }
 
+bool speed_energy(const struct session_record *r, const char *clocks, double cost, double *seconds,
+                  double *joules)
+{
+    struct statistics sensed;
+    struct objective o = speed_objective(r);
+    if (!clocks)
+        return false;
+    text_parse_statistics(clocks, &sensed);
+    if (!statistics_find(&sensed, STATISTIC_SECONDS, seconds))
+        *seconds = objective_is_time(&o) ? cost : 0;
+    return statistics_find(&sensed, STATISTIC_JOULES, joules) && *joules > 0 && *seconds > 0;
+}
+
 // Reads entry `index` of the list of a baseline's pairs.
 static struct paired stored_pairs(const struct baseline_record *b, int index)
 {

@@ -50,6 +50,11 @@ struct workload speed_work(const struct session_record *r);
 double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
+// Gives the time and the energy of a run, of a trial with these sensors and this cost. False: one of
+// them was not measured.
+bool speed_energy(const struct session_record *r, const char *clocks, double cost, double *seconds,
+                  double *joules);
+
 // Returns how many times as fast a run of `seconds` is as a baseline: for a session's best as it
 // was timed in pairs with the baseline (session_confirm.c), else without an interval. Times of
 // recordings and of synthetic devices are exact. `b` NULL: the ratio is not known.

@@ -45,6 +45,15 @@ static const struct {
     {"watts", "", " W"},
 };
 
+// Adds the energy of a run: "12.3 mJ a run".
+static void add_joules(const struct statistics *s, struct str *out)
+{
+    double joules;
+    char text[32];
+    if (statistics_find(s, STATISTIC_JOULES, &joules))
+        str_printf(out, "%s%s a run", out->length ? ", " : "", text_cost(joules, "J", text));
+}
+
 void text_add_clocks(const char *clocks, double drift, struct str *out)
 {
     struct statistics s;
@@ -57,6 +66,7 @@ void text_add_clocks(const char *clocks, double drift, struct str *out)
         str_add(&text, text.length ? ", " : "");
         str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
     }
+    add_joules(&s, &text);
     static const char begin[] = "throttle_"; // gpu/gpu.h
     const char *joint = "held back by ";
     for (int i = 0; i < s.count; i++) {
