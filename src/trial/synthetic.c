@@ -393,7 +393,7 @@ static void take_cost(const struct synthetic *s, const struct config *c, int i,
 {
     double seconds = out->seconds[i], quality = quality_of(s, c);
     double own = hash_real(s->seed, PURPOSE_POWER, c->slot, SPACE_MAX_SLOTS);
-    double watts = 30 + 300 * quality * quality * (0.5 + own);
+    double watts = 20 + 400 * quality * quality * (0.5 + own);
     if (!s->objective)
         return;
     if (s->objective != 1 + OBJECTIVE_TIME)

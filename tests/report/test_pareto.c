@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "report/pareto.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { POINTS = 60 };
