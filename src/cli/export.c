@@ -3,13 +3,14 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "cli/confine.h"
-#include "engine/transfer.h"
 #include "engine/speed.h"
+#include "engine/transfer.h"
 #include "export/form.h"
 #include "export/text.h"
 #include "export/tuned.h"
 #include "report/kernel_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
