@@ -326,8 +326,8 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
         print_speed(e.value, r, mean->last.mean);
         print_speed(off, r, mean->last.deviation);
         if (!r->is_inverse) // the deviation of a speed is none of a cost
-            snprintf(e.more, sizeof e.more, " %s%s", p->screen->charset == CHARSET_ASCII ? "+-" : "±",
-                 off);
+            snprintf(e.more, sizeof e.more, " %s%s",
+                     p->screen->charset == CHARSET_ASCII ? "+-" : "±", off);
         add_entry(&l, e);
         if (band != CURVE_NO_BAND) {
             struct entry b = {.style = STYLE_BAND, .letter = ':'};

@@ -65,7 +65,7 @@ struct map {
     struct projection grid;
     struct projection
         along[SPACE_MAX_SLOTS]; // all trials, whatever a slice holds, along each factor
-    struct map_front front; // of trials in the grid that have joules
+    struct map_front front;     // of trials in the grid that have joules
     struct scan scan;
     bool filled;     // the scan has come to the end once
     bool idle;       // there was nothing to do

@@ -159,10 +159,11 @@ static void draw_number(const struct grid *l, const struct map_cell *c, int row,
     if ((int)strlen(number) > wide)
         snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
     bool single = cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT;
-    const char *mark = (int)strlen(number) >= wide ? "" : best                ? "*"
-                       : is_on_front(m, c) ? "^"
-                       : single            ? "~"
-                                           : "";
+    const char *mark = (int)strlen(number) >= wide ? ""
+                       : best                      ? "*"
+                       : is_on_front(m, c)         ? "^"
+                       : single                    ? "~"
+                                                   : "";
     int length = snprintf(text, sizeof text, "%s%s", mark, number);
     // Blanks beside it, where shades would run into the digits.
     int at = int_max(wide - length + 1, 0) / 2, before = at > 0, behind = at + length < wide;

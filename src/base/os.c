@@ -378,8 +378,8 @@ static int await_program(pid_t program, bool has_grace)
         struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
         if (end_ns && left_ns <= 0)
             return 128 + SIGTERM;
-        bool asked = (end_ns ? sigtimedwait(&awaited, NULL, &left)
-                             : sigwaitinfo(&awaited, NULL)) == SIGTERM;
+        bool asked =
+            (end_ns ? sigtimedwait(&awaited, NULL, &left) : sigwaitinfo(&awaited, NULL)) == SIGTERM;
         if (asked && !has_grace)
             return 128 + SIGTERM;
         if (asked && !end_ns) {

@@ -97,10 +97,10 @@ static void describe_comparison(struct card *c)
     char speed[SPEED_TEXT_SIZE];
     const struct session_record *r = c->session, *rival = &c->rival;
     if (c->baseline) {
-        c->against = arena_printf(
-            c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s",
-            c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
-            speed_and_time(rival, rival->best_seconds, speed));
+        c->against =
+            arena_printf(c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s",
+                         c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
+                         speed_and_time(rival, rival->best_seconds, speed));
         c->faster = "no difference shown (the two were not timed in pairs)";
         return;
     }
@@ -114,12 +114,11 @@ static void describe_comparison(struct card *c)
         c->faster = common_keep(c->arena, &ratio);
         return;
     }
-    c->against =
-        arena_printf(c->arena,
-                     "the first valid trial, %" PRId64
-                     "%s: %s (no default or naive kernel was measured with it)",
-                     c->first.number, r->warm ? ", a warm start" : "",
-                     speed_and_time(r, c->first.seconds, speed));
+    c->against = arena_printf(c->arena,
+                              "the first valid trial, %" PRId64
+                              "%s: %s (no default or naive kernel was measured with it)",
+                              c->first.number, r->warm ? ", a warm start" : "",
+                              speed_and_time(r, c->first.seconds, speed));
     c->faster = "no ratio: no kernel in use was timed in pairs with it";
 }
 
@@ -335,10 +334,10 @@ static int run_card(const struct command *self, const struct arguments *a)
         char speed[SPEED_TEXT_SIZE];
         const struct session_record *r = c.session;
         struct str text = {0};
-        c.result = arena_printf(
-            c.arena, "%s, trial %" PRId64 " (%s)", speed_and_time(r, r->best_seconds, speed),
-            c.found.trial.number,
-            r->best_raced ? "timed again in turns with the runners-up" : "measured once");
+        c.result = arena_printf(c.arena, "%s, trial %" PRId64 " (%s)",
+                                speed_and_time(r, r->best_seconds, speed), c.found.trial.number,
+                                r->best_raced ? "timed again in turns with the runners-up"
+                                              : "measured once");
         text_config(c.found.trial.config, &text);
         c.config = common_keep(c.arena, &text);
         describe_comparison(&c);

@@ -28,10 +28,10 @@ struct contest {
     struct comparison_result result;
     enum comparison_unit unit;
     struct objective objective; // of one recording; time where it has another unit
-    const char *heading;    // first line of the text, without its end
-    const char *title;      // of the picture
-    const char *members;    // JSON members that describe what is compared
-    const int64_t *session; // [setup.run_count]: ids; NULL: recordings
+    const char *heading;        // first line of the text, without its end
+    const char *title;          // of the picture
+    const char *members;        // JSON members that describe what is compared
+    const int64_t *session;     // [setup.run_count]: ids; NULL: recordings
     struct session_curves curves;
     struct simulated_comparison simulated;
     struct arena arena;

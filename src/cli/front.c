@@ -353,8 +353,8 @@ static void print_best(const struct event *event)
     struct str config = {0};
     const struct trial_record *t = event->trial;
     printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
-           speed_text(event->session, t->seconds, speed), speed_time(event->session, t->seconds, time),
-           text_config(t->config, &config));
+           speed_text(event->session, t->seconds, speed),
+           speed_time(event->session, t->seconds, time), text_config(t->config, &config));
     str_finish(&config);
 }
 

@@ -590,10 +590,9 @@ static int run_show(const struct command *self, const struct arguments *a)
         ok = (!one_trial && !lists_trials(&v)) || stored_has_kernels(v.store, &record, &e);
     }
     if (ok)
-        ok = one_trial ? show_trial(&v, number, ask, &e)
-             : arguments_flag(a, "pareto")
-                 ? pareto_show(v.store, &record, json, &v.arena, &e)
-                 : show_session(&v, &e);
+        ok = one_trial                     ? show_trial(&v, number, ask, &e)
+             : arguments_flag(a, "pareto") ? pareto_show(v.store, &record, json, &v.arena, &e)
+                                           : show_session(&v, &e);
     trial_list_finish(&v.trials);
     free(v.refits.refit);
     arena_finish(&v.arena);

@@ -217,8 +217,9 @@ static bool check_network(const struct arguments *a, struct err *e)
         return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
                             "network have peaks of their own (--only TASK)");
     if (arguments_text(a, "objective"))
-        return err_usage(e, "tune: --objective is for one operation: the times of a network's tasks "
-                            "are added up (--only TASK)");
+        return err_usage(e,
+                         "tune: --objective is for one operation: the times of a network's tasks "
+                         "are added up (--only TASK)");
     if (arguments_integer(a, "patience", 0))
         return err_usage(e, "tune: --patience ends the search for one operation: the tasks of a "
                             "network share their trials (--only TASK)");

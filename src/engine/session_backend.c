@@ -5,9 +5,9 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "kernel/kernel.h"
+#include "space/objective.h"
 #include "trial/benchmark.h"
 #include "trial/source.h"
-#include "space/objective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,9 +156,8 @@ static struct source *make_synthetic(const struct session_backend *b,
         return benchmark_create(c->benchmark, script_space(script), r->objective, r->workers, e);
     if (on->recording)
         return replay_source_create(on->recording, on->speed, r->workers);
-    struct source *made =
-        synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
-                         operation_flop(script_operation(script)), r->workers, e);
+    struct source *made = synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
+                                           operation_flop(script_operation(script)), r->workers, e);
     if (made)
         synthetic_set_objective(made, measured_objective(r));
     return made;
@@ -168,8 +167,7 @@ bool backend_tells_power(const struct backend_choice *c, struct err *e)
 {
     if (c->on_device)
         return devices_tell_power(c->list, &c->cards, e);
-    return (str_starts(c->spec, SYNTHETIC) &&
-            synthetic_tells_power(c->spec + strlen(SYNTHETIC))) ||
+    return (str_starts(c->spec, SYNTHETIC) && synthetic_tells_power(c->spec + strlen(SYNTHETIC))) ||
            err_set(e, "nothing tells the power of '%s'", c->spec);
 }
 

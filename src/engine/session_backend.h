@@ -56,7 +56,7 @@ bool backend_submit(struct session_backend *b, struct trial_request *r, struct e
 
 struct backend_choice {                     // empty and valid when zeroed
     const struct remote_machines *machines; // that measure, or NULL; set before the choice
-    struct benchmark *benchmark;                // that measures, or NULL; likewise
+    struct benchmark *benchmark;            // that measures, or NULL; likewise
     struct remote *remote;                  // these, until they are the source
     struct gpu_info *list;                  // all devices
     int count;

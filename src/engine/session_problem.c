@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "engine/session_shapes.h"
-#include "trial/operator.h"
 #include "space/objective.h"
+#include "trial/operator.h"
 
 #include <inttypes.h>
 #include <stdio.h>

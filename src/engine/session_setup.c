@@ -114,8 +114,9 @@ static void fill_record(struct session *s, const struct session_options *o,
 {
     struct session_record *r = &s->record;
     int workers = c->remote ? remote_facts(c->remote).workers // as many as fit the device
-                  : c->benchmark ? 1 // as a user would measure: what runs beside it is slower
-                               : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
+                  : c->benchmark
+                      ? 1 // as a user would measure: what runs beside it is slower
+                      : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
     r->created = os_unix_time();
     r->build = build_name();
     r->note = o->note;
@@ -314,8 +315,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     session_clock_run(&s->clock, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     name_card_users(s, c, o);
-    if (b->recorded.recording && !s->record.objective &&
-        recorded_flop(b->recorded.recording) <= 0)
+    if (b->recorded.recording && !s->record.objective && recorded_flop(b->recorded.recording) <= 0)
         session_message(&s->log, "info",
                         "FLOP are not known: speeds are per cent of the fastest recorded");
     if (s->beginning.warm)

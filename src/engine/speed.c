@@ -68,7 +68,8 @@ char *speed_and_time(const struct session_record *r, double seconds, char out[SP
 {
     char speed[32], time[32];
     speed_time(r, seconds, time);
-    snprintf(out, SPEED_TEXT_SIZE, "%s%s%s", speed_text(r, seconds, speed), *time ? "  " : "", time);
+    snprintf(out, SPEED_TEXT_SIZE, "%s%s%s", speed_text(r, seconds, speed), *time ? "  " : "",
+             time);
     return out;
 }
 
@@ -80,8 +81,8 @@ double speed_unit(const struct session_record *r, double highest, const char **n
         return RECORDED_ONE / 100;
     }
     if (speed_is_inverse(r))
-        return r->flop / text_cost_unit(highest > 0 ? r->flop / highest : 0,
-                                        speed_objective(r).unit, name);
+        return r->flop /
+               text_cost_unit(highest > 0 ? r->flop / highest : 0, speed_objective(r).unit, name);
     double flop = work.amount > 0 ? r->flop / work.amount : 1; // of one of its unit
     return flop * text_rate_unit(highest / flop, work.unit, name);
 }
@@ -112,7 +113,9 @@ double speed_rate(const struct session_record *r, double seconds)
 
 const char *speed_unit_word(const struct session_record *r)
 {
-    return speed_is_relative(r) ? "fastest" : speed_objective(r).kind == OBJECTIVE_TIME ? "TFLOPS" : NULL;
+    return speed_is_relative(r)                        ? "fastest"
+           : speed_objective(r).kind == OBJECTIVE_TIME ? "TFLOPS"
+                                                       : NULL;
 }
 
 const char *speed_rate_word(const struct session_record *r)
@@ -204,9 +207,11 @@ void speed_add_ratio(const struct session_record *r, const struct paired *p, str
         if (p->low >= 1 && p->high <= 1)
             str_add(out, "no difference: it is this one");
         else if (p->low > 0)
-            str_printf(out, "no difference shown (%.3g to %.3g times as %s)", p->low, p->high, word);
+            str_printf(out, "no difference shown (%.3g to %.3g times as %s)", p->low, p->high,
+                       word);
         else
-            str_printf(out, "no difference shown (%.3g times as %s by single times)", p->ratio, word);
+            str_printf(out, "no difference shown (%.3g times as %s by single times)", p->ratio,
+                       word);
         return;
     default:
         str_printf(out, "%.3g times as %s", p->ratio, word);
@@ -285,8 +290,7 @@ void speed_add_peak(const struct session_record *r, double seconds, struct str *
     if (share > 0)
         str_printf(out, "%s of the roof (%s)", text_share(share, text),
                    str_equal(r->roof_by, roofline_name(ROOFLINE_BYTES)) ? "memory" : r->roof_by);
-    if (speed_objective(r).kind == OBJECTIVE_TIME && seconds > 0 &&
-        r->dispatch_s * SMALL > seconds)
+    if (speed_objective(r).kind == OBJECTIVE_TIME && seconds > 0 && r->dispatch_s * SMALL > seconds)
         str_printf(out, "%san empty dispatch takes %s", share > 0 ? ", " : "",
                    text_time(r->dispatch_s, text));
 }

@@ -37,11 +37,12 @@ char *speed_time(const struct session_record *r, double seconds, char out[32]);
 // Returns the FLOP/s (as r->flop counts them) of the unit that suits speeds up to `highest`, and
 // its name, "TFLOPS", "GB/s", "%", which lives as long as the record.
 double speed_unit(const struct session_record *r, double highest, const char **name);
-// What programs read as `tflops` and `ms`: NAN where that is not known, such as for costs that are no
-// times, and unless seconds > 0.
+// Return what programs read as `tflops` and `ms`: NAN where that is not known, such as for costs
+// that are no times, and unless seconds > 0.
 double speed_tflops(const struct session_record *r, double seconds);
 double speed_ms(const struct session_record *r, double seconds);
-// The unit of `tflops` for programs (docs/reference/json.md): "TFLOPS", "fastest"; NULL: there is none.
+// The unit of `tflops` for programs (docs/reference/json.md): "TFLOPS", "fastest"; NULL: there is
+// none.
 const char *speed_unit_word(const struct session_record *r);
 // The work of a run, in the unit that it is rated by.
 struct workload speed_work(const struct session_record *r);
@@ -50,8 +51,8 @@ struct workload speed_work(const struct session_record *r);
 double speed_rate(const struct session_record *r, double seconds);
 const char *speed_rate_word(const struct session_record *r);
 
-// Gives the time and the energy of a run, of a trial with these sensors and this cost. False: one of
-// them was not measured.
+// Gives the time and the energy of a run, of a trial with these sensors and this cost. False: one
+// of them was not measured.
 bool speed_energy(const struct session_record *r, const char *clocks, double cost, double *seconds,
                   double *joules);
 
@@ -87,7 +88,7 @@ void speed_add_peak(const struct session_record *r, double seconds, struct str *
 // at the end of tune and on cards.
 //
 //     shape_table_read(&record, &found, arena, &t);
-//     shape_table_add_text(&t, &text);      shape_table_add_json(&t, "shapes", &w);
+//     shape_table_add_text(&record, &t, &text);      shape_table_add_json(&t, "shapes", &w);
 //
 // A session of one shape has one row. Times are of the last race where there was one.
 

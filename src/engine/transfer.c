@@ -8,8 +8,8 @@
 #include "engine/stored.h"
 #include "search/archive.h"
 #include "space/nearest.h"
-#include "store/store.h"
 #include "space/objective.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -604,8 +604,8 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
             const struct session_record *r = &list[i];
             if (r->ok > 0 && (wish->any_device || stored_on_one_device(r, own)) &&
                 r->cold == own->cold && objective_is_same(r->objective, own->objective) &&
-                str_equal(r->source, own->source) &&
-                strcspn(r->title, " ") == kind && strncmp(r->title, own->title, kind) == 0)
+                str_equal(r->source, own->source) && strcspn(r->title, " ") == kind &&
+                strncmp(r->title, own->title, kind) == 0)
                 choose(&c, r->id, false);
         }
     } else

@@ -2,7 +2,7 @@
 //
 //     count = pareto_front(point, count);         sorted by time; the others are dropped
 //
-// Of several with the same time and energy the first one stays.
+// The first one of several with the same time and energy stays.
 #ifndef TILEWALK_REPORT_PARETO_H
 #define TILEWALK_REPORT_PARETO_H
 

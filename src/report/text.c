@@ -143,7 +143,8 @@ double text_cost_unit(double least, const char *unit, const char **name)
 {
     static const struct {
         const char *unit, *name[3]; // of 1, 1e-3, 1e-6
-    } scaled[] = {{"s", {"s", "ms", "us"}}, {"J", {"J", "mJ", "uJ"}}, {"J s", {"J s", "mJ s", "uJ s"}}};
+    } scaled[] = {
+        {"s", {"s", "ms", "us"}}, {"J", {"J", "mJ", "uJ"}}, {"J s", {"J s", "mJ s", "uJ s"}}};
     static const double scale[] = {1, 1e-3, 1e-6};
     int k = least >= 0.9995 || !(least > 0) ? 0 : least >= 0.9995e-3 ? 1 : 2;
     for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++)

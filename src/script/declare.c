@@ -1,4 +1,5 @@
-// minimize, maximize, baseline, export, derived, constraint, resources, scratch, nest and kernel of a space file.
+// minimize, maximize, baseline, export, derived, constraint, resources, scratch, nest and kernel of
+// a space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"

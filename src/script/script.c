@@ -105,8 +105,9 @@ static void take_objective(lua_State *L, struct script *s)
 {
     struct objective o;
     if (s->operation.kind || s->stage_count || s->program || s->defining)
-        luaL_error(L, "'%s': another program measures, so that there is neither an operator nor a "
-                      "kernel",
+        luaL_error(L,
+                   "'%s': another program measures, so that there is neither an operator nor a "
+                   "kernel",
                    s->objective);
     objective_parse(s->objective, &o);
     const struct workload work = {1, o.name};
@@ -128,8 +129,9 @@ static int visit_load(lua_State *L)
         return luaL_error(L, "nothing of what is computed is the output (output(%s))",
                           s->defining->d.tensor[s->defining->d.tensor_count - 1].name);
     if (!s->operation.kind && !s->space_only)
-        return luaL_error(L, "no operator is declared (operator.matmul { ... }; or minimize \"ms\", "
-                             "where another program measures)");
+        return luaL_error(L,
+                          "no operator is declared (operator.matmul { ... }; or minimize \"ms\", "
+                          "where another program measures)");
     if (s->program && (s->stage_count || s->nest.function != LUA_NOREF ||
                        s->resources.function != LUA_NOREF || s->scratch.function != LUA_NOREF))
         return luaL_error(L, "what is computed has its kernels, their resources and their loops "

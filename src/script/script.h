@@ -66,7 +66,7 @@ const struct program *script_program(const struct script *s);
 // The objective of a space without a kernel (space/objective.h); NULL: it has kernels.
 const char *script_objective(const struct script *s);
 // Complete. Its kind is NULL where only the space was needed and no operator is declared. That of a
-// space without a kernel has no tensors; its FLOP are OBJECTIVE_WORK, which is no count of anything.
+// space without a kernel has no tensors; its FLOP are OBJECTIVE_WORK, which counts nothing.
 const struct operation *script_operation(const struct script *s);
 // The reference kernel of an operation that is defined by one; else it has no passes.
 const struct job *script_reference(const struct script *s);

@@ -28,7 +28,7 @@ struct statistics {
     struct compiler_number item[STATISTICS_MOST];
 };
 
-// What is measured of a run beside its cost, where power is told: its energy and its time.
+// The names of a run's energy and time, which are measured beside its cost where power is told.
 #define STATISTIC_JOULES  "joules"
 #define STATISTIC_SECONDS "seconds"
 

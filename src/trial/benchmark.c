@@ -42,7 +42,8 @@ bool benchmark_is(const char *source)
     return source && (str_starts(source, BENCHMARK_RUN) || str_starts(source, BENCHMARK_SERVE));
 }
 
-static bool add_name(struct benchmark *p, const char *name, size_t length, int *index, struct err *e)
+static bool add_name(struct benchmark *p, const char *name, size_t length, int *index,
+                     struct err *e)
 {
     for (*index = 0; *index < p->names; ++*index)
         if (strlen(p->name[*index]) == length && strncmp(p->name[*index], name, length) == 0)
@@ -57,7 +58,8 @@ static bool add_name(struct benchmark *p, const char *name, size_t length, int *
 // inside of quotes and outside.
 static bool take_text(struct benchmark *p, const char *command, struct err *e)
 {
-    static const char identifier[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    static const char identifier[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     struct str text = {0};
     bool ok = true;
     char quote = '\0';
@@ -68,7 +70,10 @@ static bool take_text(struct benchmark *p, const char *command, struct err *e)
         int index;
         if (is_name) {
             ok = add_name(p, c + 1, length, &index, e);
-            str_printf(&text, quote == '\'' ? "'\"${%d}\"'" : quote ? "${%d}" : "\"${%d}\"",
+            str_printf(&text,
+                       quote == '\'' ? "'\"${%d}\"'"
+                       : quote       ? "${%d}"
+                                     : "\"${%d}\"",
                        index + 1);
             c += length + 1;
             continue;
@@ -93,12 +98,13 @@ static void finish_command(struct benchmark *p)
 static bool parse(const char *source, struct benchmark *p, struct err *e)
 {
     *p = (struct benchmark){.stays = str_starts(source, BENCHMARK_SERVE),
-                          .timeout_s = BENCHMARK_TIMEOUT_S};
+                            .timeout_s = BENCHMARK_TIMEOUT_S};
     const char *command = strchr(source, ':') + 1, *colon = strchr(command, ':');
     if (str_starts(command, TIMEOUT) && colon) {
         char *seconds = mem_printf("%.*s", (int)(colon - command - (ptrdiff_t)strlen(TIMEOUT)),
                                    command + strlen(TIMEOUT));
-        bool ok = str_to_real(seconds, &p->timeout_s) && p->timeout_s >= 0.01 && p->timeout_s <= 1e6;
+        bool ok =
+            str_to_real(seconds, &p->timeout_s) && p->timeout_s >= 0.01 && p->timeout_s <= 1e6;
         if (!ok)
             err_usage(e, "source run: timeout '%s' is no number of seconds from 0.01 to 1e6",
                       seconds);
@@ -111,8 +117,9 @@ static bool parse(const char *source, struct benchmark *p, struct err *e)
         return err_usage(e, "source run: which command? (run:COMMAND)");
     return take_text(p, command, e) &&
            (!p->stays || !p->names ||
-            err_usage(e, "source serve: its command reads each configuration from standard input: "
-                         "{%s} has no value when it starts",
+            err_usage(e,
+                      "source serve: its command reads each configuration from standard input: "
+                      "{%s} has no value when it starts",
                       p->name[0]));
 }
 
@@ -162,7 +169,7 @@ struct slot {
     bool has_ended;     // its output has, and so it and all that it started
     int status;         // then, of waitpid
     struct str answer;  // to the measurement under way
-    bool is_mute; // it has closed its stderr
+    bool is_mute;       // it has closed its stderr
     bool is_flooded, is_late, was_asked_to_end;
     char tail[MOST_TAIL + 1]; // the last of its stderr
     size_t tail_length;
@@ -549,7 +556,8 @@ static void step_slot(struct benchmark_source *s, struct slot *w)
         os_kill(&w->child, NULL);
         if (w->busy && !w->done)
             conclude(s, w);
-    } else if (s->benchmark->stays && w->busy && !w->done && !w->was_asked_to_end && has_answered(w)) {
+    } else if (s->benchmark->stays && w->busy && !w->done && !w->was_asked_to_end &&
+               has_answered(w)) {
         conclude(s, w);
     }
 }
@@ -636,8 +644,8 @@ static void benchmark_destroy(struct source *source)
     free(s);
 }
 
-struct source *benchmark_create(struct benchmark *p, const struct space *space, const char *objective,
-                              int workers, struct err *e)
+struct source *benchmark_create(struct benchmark *p, const struct space *space,
+                                const char *objective, int workers, struct err *e)
 {
     static const struct source_kind kind = {.name = "benchmark",
                                             .room = benchmark_room,

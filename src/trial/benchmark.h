@@ -15,7 +15,7 @@
 // are kept with the trial; a number alone is milliseconds. "compile: REASON", and likewise crash,
 // timeout and wrong, is the outcome. Whatever else is printed is ignored. What the command does
 // wrong itself is one failed trial with a reason in one line: it ends with an error or by a signal,
-// takes longer than its limit (timeout=S), prints nothing of use, or more than BENCHMARK_MOST_BYTES.
+// takes longer than its limit (timeout=S), prints nothing of use, or too much.
 //
 // Each command has a keeper (os_spawn_kept_talker): all that it started ends with it. A spawner,
 // forked before the sandbox is entered, starts it. The text of the shell is fixed then, and values
@@ -29,7 +29,7 @@
 #define BENCHMARK_SERVE      "serve:"
 #define BENCHMARK_MOST_BYTES 65536 // of an answer
 #define BENCHMARK_TIMEOUT_S  60    // of a measurement
-#define BENCHMARK_HELP                                                                               \
+#define BENCHMARK_HELP                                                                             \
     "any program, run:[timeout=S:]COMMAND, or serve:... for one that stays (docs/guide/spaces.md)"
 
 bool benchmark_is(const char *source); // NULL: it is not
@@ -42,7 +42,7 @@ void benchmark_end(struct benchmark *p); // fine with NULL
 
 // The space and the host outlive the source. Fails where the command names what is no parameter, or
 // the space has no objective (NULL), or there is no host (NULL).
-struct source *benchmark_create(struct benchmark *p, const struct space *space, const char *objective,
-                              int workers, struct err *e);
+struct source *benchmark_create(struct benchmark *p, const struct space *space,
+                                const char *objective, int workers, struct err *e);
 
 #endif

@@ -457,8 +457,8 @@ static void time_single(struct trial *t)
     // long.
     bool counts = (info->is_cpu || t->is_long[0]) && t->first_s[0] >= timing.batch_s;
     double incumbent_s = incumbent_time(t);
-    bool is_slow = timing.hopeless > 0 && incumbent_s > 0 &&
-                   t->first_s[0] > timing.hopeless * incumbent_s;
+    bool is_slow =
+        timing.hopeless > 0 && incumbent_s > 0 && t->first_s[0] > timing.hopeless * incumbent_s;
     if (counts && is_slow) {
         double left_s = timing.apart_s - since(t->first_ns);
         if (left_s > 0)
@@ -473,7 +473,8 @@ static void time_single(struct trial *t)
         return;
     // The accesses of a kernel that is the best so far are checked, because others are derived from
     // it and it may be exported.
-    bool is_best = !s->early_stopped && (r->incumbent_s <= 0 || t->result.seconds[0] < r->incumbent_s);
+    bool is_best =
+        !s->early_stopped && (r->incumbent_s <= 0 || t->result.seconds[0] < r->incumbent_s);
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))
         return;

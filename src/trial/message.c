@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "trial/codec.h"
 #include "space/objective.h"
+#include "trial/codec.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -78,8 +78,8 @@ void source_destroy(struct source *s);
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time of a measurement,
 // default 0), statistics (1: results of machine have registers, spills and so on, as from a driver;
-// default 0), power (1: the power is told, made up too; default 0). Results are speeds of `quality` TFLOPS: seconds = flop / (quality * 1e12). `workers`
-// trials may be in flight at once.
+// default 0), power (1: the power is told, made up too; default 0). Results are speeds of `quality`
+// TFLOPS: seconds = flop / (quality * 1e12). `workers` trials may be in flight at once.
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,
                                 int workers, struct err *e);
 // The same for help.
@@ -130,8 +130,8 @@ struct pool_options {
     const struct limits *limits; // static limits of the SPIR-V; copied
     bool trips_undeclared;       // the space declares no loop_trips: the reason of a wrong result
                                  // then mentions it
-    int objective; // 1 + enum objective_kind: joules are measured too; 0: times alone
-    uint64_t seed; // of the inputs
+    int objective;               // 1 + enum objective_kind: joules are measured too; 0: times alone
+    uint64_t seed;               // of the inputs
     bool is_cpu; // the device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)
     double compile_least_s;         // the least limit on compiling (trial/pool.h); 0: the default

@@ -6,13 +6,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define BENCHMARK_SLEEP "417.25"
 
-static const char space_text[] = "param.a = discrete { 1, 2, 4, 8 }\n"
-                                 "param.b = categorical { \"x\", \"y z\" }\n"
-                                 "param.f = factors(8, 2)\n"
-                                 "constraint(\"small\", function(c) return c.a * c.f[1] <= 32 end)\n";
+static const char space_text[] =
+    "param.a = discrete { 1, 2, 4, 8 }\n"
+    "param.b = categorical { \"x\", \"y z\" }\n"
+    "param.f = factors(8, 2)\n"
+    "constraint(\"small\", function(c) return c.a * c.f[1] <= 32 end)\n";
 
 // Writes the space with this objective.
 static const char *space(struct box *b, const char *objective)
@@ -77,12 +79,13 @@ static void test_json(void **state)
 static void test_maximize(void **state)
 {
     struct box *b = *state;
-    const char *run = source(b, "run:",
-                             "echo '| model | size | backend | threads | test | t/s |'\n"
-                             "echo '| ----- | ---- | ------- | ------- | ---- | --- |'\n"
-                             "echo \"| 7B Q4 | 3.5 GiB | CPU | $1 | tg128 | $(($1 * 5)).25 ± 0.11 |\"\n",
-                             "{a} | awk -F'|' '/tg128/ { split($7, v, \" \"); "
-                             "print \"tokens/s\", v[1]; print \"watts 12\" }'");
+    const char *run =
+        source(b, "run:",
+               "echo '| model | size | backend | threads | test | t/s |'\n"
+               "echo '| ----- | ---- | ------- | ------- | ---- | --- |'\n"
+               "echo \"| 7B Q4 | 3.5 GiB | CPU | $1 | tg128 | $(($1 * 5)).25 ± 0.11 |\"\n",
+               "{a} | awk -F'|' '/tg128/ { split($7, v, \" \"); "
+               "print \"tokens/s\", v[1]; print \"watts 12\" }'");
     struct result r = RUN(b, "tune", space(b, "maximize \"tokens/s\""), "--source", run, "--trials",
                           "20", "--seed", "2", "--plain");
     assert_ok(&r);
@@ -116,7 +119,8 @@ static void test_replay(void **state)
     assert_ok(&r);
     assert_contains(r.out, " 4 MiB");
     assert_string_equal(text_of(listed_session(b, 2), "objective"), "minimize MiB");
-    r = RUN(b, "compare", recording, "--strategy", "random", "--strategy", "opevo", "--repeats", "3");
+    r = RUN(b, "compare", recording, "--strategy", "random", "--strategy", "opevo", "--repeats",
+            "3");
     assert_ok(&r);
     assert_contains(r.out, "4 MiB");
     r = RUN(b, "tune", "--like", "1", "--seed", "5", "--strategy", "random");
@@ -129,7 +133,7 @@ static void test_replay(void **state)
 }
 
 #define HOW                                                                                        \
-    "param.how = categorical { \"nothing\", \"forever\", \"loud\", \"fork\", \"deaf\", \"exit\", "  \
+    "param.how = categorical { \"nothing\", \"forever\", \"loud\", \"fork\", \"deaf\", \"exit\", " \
     "\"signal\", \"minus\", \"refused\", \"wrong\", \"behind\" }\nminimize \"ms\"\n"
 
 static const char bad_program[] = "sleep=" BENCHMARK_SLEEP "\n"
@@ -152,11 +156,16 @@ static void test_bad_programs(void **state)
 {
     static const struct {
         const char *how, *outcome, *reason;
-    } wanted[] = {{"nothing", "crash", "no line"},     {"forever", "crash", "more than"},
-                  {"loud", "timeout", "not done"},     {"fork", "timeout", "not done"},
-                  {"deaf", "timeout", "not done"},     {"exit", "crash", "broken"},
-                  {"signal", "crash", "signal 11"},    {"minus", "crash", "above 0"},
-                  {"refused", "compile", "no such"},   {"wrong", "wrong", "row 3"},
+    } wanted[] = {{"nothing", "crash", "no line"},
+                  {"forever", "crash", "more than"},
+                  {"loud", "timeout", "not done"},
+                  {"fork", "timeout", "not done"},
+                  {"deaf", "timeout", "not done"},
+                  {"exit", "crash", "broken"},
+                  {"signal", "crash", "signal 11"},
+                  {"minus", "crash", "above 0"},
+                  {"refused", "compile", "no such"},
+                  {"wrong", "wrong", "row 3"},
                   {"behind", "ok", ""}};
     struct box *b = *state;
     const char *run = source(b, "run:timeout=1:", bad_program, "{how}");
@@ -178,7 +187,8 @@ static void test_bad_programs(void **state)
     }
     r = RUN(b, "show", "1", "--trials");
     assert_ok(&r);
-    assert_int_equal(system("pgrep -f '^sleep " BENCHMARK_SLEEP "' > /dev/null"), 1 << 8);
+    int status = system("pgrep -f '^sleep " BENCHMARK_SLEEP "' > /dev/null");
+    assert_int_equal(WEXITSTATUS(status), 1);
 }
 
 // The command stays, answers line by line, and is started again after it has ended.
@@ -215,10 +225,11 @@ static void test_serve(void **state)
 static void test_killed(void **state)
 {
     struct box *b = *state;
-    const char *run = source(b, "run:",
-                             "if [ $(wc -l < \"$SEEN\") -ge 6 ]; then sleep " BENCHMARK_SLEEP "; fi\n"
-                             "echo started >> \"$SEEN\"; echo ms $1\n",
-                             "{a}");
+    const char *run =
+        source(b, "run:",
+               "if [ $(wc -l < \"$SEEN\") -ge 6 ]; then sleep " BENCHMARK_SLEEP "; fi\n"
+               "echo started >> \"$SEEN\"; echo ms $1\n",
+               "{a}");
     box_set(b, "SEEN", box_write(b, "seen", ""));
     struct running *killed = START(b, "tune", space(b, "minimize \"ms\""), "--source", run,
                                    "--trials", "16", "--seed", "1", "--json");
@@ -263,9 +274,9 @@ static void test_refused(void **state)
 TEST_GROUP(benchmark)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_words),    FLOW_TEST(test_json),         FLOW_TEST(test_maximize),
-        FLOW_TEST(test_replay),   FLOW_TEST(test_bad_programs), FLOW_TEST(test_serve),
-        FLOW_TEST(test_killed),   FLOW_TEST(test_refused),
+        FLOW_TEST(test_words),  FLOW_TEST(test_json),         FLOW_TEST(test_maximize),
+        FLOW_TEST(test_replay), FLOW_TEST(test_bad_programs), FLOW_TEST(test_serve),
+        FLOW_TEST(test_killed), FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,8 +159,8 @@ static void test_energy(void **state)
     double best[3];
     for (int i = 0; i < 3; i++) {
         struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
-                              "synthetic:rugged:power=1", "--objective", objectives[i], "--strategy",
-                              "random", "--seed", "1", "--trials", "300", "--json");
+                              "synthetic:rugged:power=1", "--objective", objectives[i],
+                              "--strategy", "random", "--seed", "1", "--trials", "300", "--json");
         assert_ok(&r);
         cJSON *listed = listed_session(b, i + 1);
         assert_string_equal(text_of(listed, "objective"), objectives[i]);
@@ -204,8 +204,7 @@ TEST_GROUP(flop)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_unknown_flop), FLOW_TEST(test_export_for_others), FLOW_TEST(test_known_flop),
-        FLOW_TEST(test_bytes),        FLOW_TEST(test_own_unit),
-        FLOW_TEST(test_energy),
+        FLOW_TEST(test_bytes),        FLOW_TEST(test_own_unit),          FLOW_TEST(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void test_definition(void **state)
     (void)state;
     rng_seed(&rng, 7);
     for (int round = 0; round < 200; round++) {
-        struct pareto_point point[POINTS], front[POINTS];
+        struct pareto_point point[POINTS] = {{0}}, front[POINTS];
         int count = (int)rng_below(&rng, POINTS + 1), wanted = 0;
         for (int i = 0; i < count; i++) // few values, so that many are equal
             point[i] = (struct pareto_point){i + 1, 1 + (double)rng_below(&rng, 12),

@@ -6,8 +6,13 @@
 static void test_texts(void **state)
 {
     static const char *const good[] = {"time", "energy", "edp", "minimize ms", "maximize tokens/s"};
-    static const char *const bad[] = {"", "speed", "minimize", "minimize ", "maximize a b",
-                                      "minimize 123456789012345678901", "minimize {x}"};
+    static const char *const bad[] = {"",
+                                      "speed",
+                                      "minimize",
+                                      "minimize ",
+                                      "maximize a b",
+                                      "minimize 123456789012345678901",
+                                      "minimize {x}"};
     struct objective o;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
