@@ -142,16 +142,20 @@ char *text_share(double share, char out[32])
 double text_cost_unit(double least, const char *unit, const char **name)
 {
     static const struct {
-        const char *unit, *name[3]; // of 1, 1e-3, 1e-6
-    } scaled[] = {
-        {"s", {"s", "ms", "us"}}, {"J", {"J", "mJ", "uJ"}}, {"J s", {"J s", "mJ s", "uJ s"}}};
-    static const double scale[] = {1, 1e-3, 1e-6};
-    int k = least >= 0.9995 || !(least > 0) ? 0 : least >= 0.9995e-3 ? 1 : 2;
-    for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++)
+        const char *unit, *name[5]; // of 1, 1e-3, 1e-6 ...; NULL: there is none
+    } scaled[] = {{"s", {"s", "ms", "us"}},
+                  {"J", {"J", "mJ", "uJ", "nJ"}},
+                  {"J s", {"J s", "mJ s", "uJ s", "nJ s", "pJ s"}}};
+    static const double scale[] = {1, 1e-3, 1e-6, 1e-9, 1e-12};
+    for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++) {
+        int k = 0;
+        while (least > 0 && k < 4 && scaled[i].name[k + 1] && least < 0.9995 * scale[k])
+            k++;
         if (str_equal(unit, scaled[i].unit)) {
             *name = scaled[i].name[k];
             return scale[k];
         }
+    }
     *name = unit;
     return 1;
 }

@@ -187,7 +187,7 @@ static void test_energy(void **state)
     assert_refused(&r, 1, "objectives", "energy");
     r = RUN(b, "show", "2", "--pareto");
     assert_ok(&r);
-    assert_contains(r.out, " J");
+    assert_contains(r.out, " uJ ");
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged", "--objective",
             "energy");
     assert_refused(&r, 1, "--objective energy", "power");
