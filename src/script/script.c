@@ -7,6 +7,8 @@
 #include "script/compute.h"
 #include "script/readonly.h"
 #include "script/state.h"
+#include "space/custom_operation.h"
+#include "space/objective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +134,22 @@ static void set_globals(lua_State *L, struct script *s)
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 
+// A space without a kernel: its operation is what it looks for, so that all that is known of
+// operations holds for it too.
+static void take_objective(lua_State *L, struct script *s)
+{
+    struct objective o;
+    if (s->operation.kind || s->stage_count || s->program || s->defining)
+        luaL_error(L,
+                   "'%s': another program measures, so that there is neither an operator nor a "
+                   "kernel",
+                   s->objective);
+    objective_parse(s->objective, &o);
+    const struct workload work = {1, o.name};
+    s->custom = custom_create(s->objective, OBJECTIVE_WORK, &work);
+    operation_init(&s->operation, &s->custom->kind);
+}
+
 static int visit_load(lua_State *L)
 {
     struct script *s = lua_touserdata(L, 1);
@@ -140,11 +158,15 @@ static int visit_load(lua_State *L)
     free(stem);
     set_globals(L, s);
     include_run_first(L);
+    if (s->objective)
+        take_objective(L, s);
     if (!s->operation.kind && s->defining && s->defining->d.tensor_count)
         return luaL_error(L, "nothing of what is computed is the output (output(%s))",
                           s->defining->d.tensor[s->defining->d.tensor_count - 1].name);
     if (!s->operation.kind && !s->space_only)
-        return luaL_error(L, "no operator is declared (operator.matmul { ... })");
+        return luaL_error(L,
+                          "no operator is declared (operator.matmul { ... }; or minimize \"ms\", "
+                          "where another program measures)");
     if (s->program && (s->stage_count || s->nest.function != LUA_NOREF ||
                        s->resources.function != LUA_NOREF || s->scratch.function != LUA_NOREF))
         return luaL_error(L, "what is computed has its kernels, their resources and their loops "
@@ -152,7 +174,7 @@ static int visit_load(lua_State *L)
     if (s->space->param_count == 0)
         return luaL_error(L, s->program ? "there is nothing to choose (all sizes are 1)"
                                         : "no parameter is declared (param.NAME = factors(...))");
-    if (s->stage_count == 0 && !s->program && !s->space_only)
+    if (s->stage_count == 0 && !s->program && !s->space_only && !s->objective)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     if (s->space->baseline_count && s->baseline_params < s->space->param_count)
         luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
@@ -170,7 +192,7 @@ static int visit_load(lua_State *L)
         setting_push(L, &s->setting[i]);
         lua_setfield(L, -2, name);
     }
-    if (s->operation.kind) {
+    if (s->operation.kind && !s->objective) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, s->operation_table);
         lua_setfield(L, -2, "op");
     }
@@ -249,6 +271,11 @@ void script_destroy(struct script *s)
 const struct space *script_space(const struct script *s)
 {
     return s->space;
+}
+
+const char *script_objective(const struct script *s)
+{
+    return s->objective;
 }
 
 const struct program *script_program(const struct script *s)
