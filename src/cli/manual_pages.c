@@ -127,14 +127,16 @@ const struct manual_page manual_pages[] = {
        "Runs the best kernel of session 1 once more, and writes it only if it is right and as "
        "fast as stored."},
       {"tilewalk export 1 2 3 --as table --out kernels.json",
-       "Adds the best of three sessions to a table."},
+       "Adds the best of three sessions to a table, which lookup and programs search."},
       {"tilewalk export 1 --as constants",
        "Prints the best configuration in the words of the program that the shader is from."},
       {"tilewalk export 1 --as t4", "Writes all trials for other tools."}},
      "lookup show card",
      NULL},
     {"lookup",
-     "An operator's sizes that are not set have the values that it has by itself.",
+     "An operator's sizes that are not set have the values that it has by itself. The rule is that "
+     "of "
+     "the header tilewalk_tuned.h, by which programs look up such tables at run time.",
      {{"tilewalk lookup kernels.json matmul --set N=1000 --set M=64",
        "Finds the entry for this device that is nearest to the problem."}},
      "export ops",
