@@ -133,6 +133,8 @@ enum gpu_status context_pack(struct context *x, const struct candidate *c, doubl
                              struct err *e);
 const char *context_buffer_name(const struct context *x, int buffer);
 enum gpu_status context_load(struct context *x, enum input_set set, struct err *e);
+// Leaves the output and scratch as the run before has left them.
+enum gpu_status context_load_inputs(struct context *x, enum input_set set, struct err *e);
 // Loads inputs for timing: on GPUs random numbers, since exact small integers cost less power, and
 // cards that are limited by power run them faster. On CPU devices, and where they are random
 // already, the inputs stay.
