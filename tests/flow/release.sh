@@ -13,18 +13,18 @@ git clone -q --no-hardlinks "$root" "$folder/clone"
 cd "$folder/clone"
 cp "$root/dev" dev
 cp "$root/tests/distro/release.sh" tests/distro
-git -c user.name=t -c user.email=t@localhost commit -qam 'as it is' || true
+git add -A
+git -c user.name=t -c user.email=t@localhost commit -qm 'as it is' || true
 version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
 
 refused() {
     part=$1
     shift
-    if ./dev release "$@" >told 2>&1 || ! grep -qF "$part" told; then
+    if ./dev release "$@" >"$folder/told" 2>&1 || ! grep -qF "$part" "$folder/told"; then
         echo "./dev release $* should have been refused ($part):"
-        cat told
+        cat "$folder/told"
         exit 1
     fi
-    rm told
 }
 
 refused 'usage'
