@@ -1,5 +1,6 @@
 // Plain Vulkan for programs that run what tilewalk exports: the first device, buffers, pipelines.
-// It is included behind an exported header, by programs of one file.
+// It is included behind an exported header, by programs of one file; without one, what concerns
+// exported kernels is left out.
 #ifndef TILEWALK_SAMPLE_VULKAN_H
 #define TILEWALK_SAMPLE_VULKAN_H
 
@@ -241,10 +242,9 @@ struct layouts {
     VkPipelineLayout pipeline;
 };
 
-static struct layouts make_layouts(struct gpu *g, const struct tilewalk_kernel *kernel)
+static struct layouts make_layouts_of(struct gpu *g, uint32_t bindings, uint32_t push_bytes)
 {
-    uint32_t bindings = kernel->binding_count;
-    VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = push_bytes};
     VkDescriptorSetLayoutBinding binding[MOST_BINDINGS] = {{0}};
     struct layouts made;
     if (bindings > MOST_BINDINGS)
@@ -262,9 +262,6 @@ static struct layouts make_layouts(struct gpu *g, const struct tilewalk_kernel *
                                            .pBindings = binding};
     check(vkCreateDescriptorSetLayout(g->device, &set, NULL, &made.set),
           "vkCreateDescriptorSetLayout");
-    for (uint32_t i = 0; i < kernel->pass_count; i++)
-        if (kernel->passes[i].push_bytes > push.size)
-            push.size = kernel->passes[i].push_bytes;
     VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                          .pushConstantRangeCount = push.size > 0,
                                          .pPushConstantRanges = &push,
@@ -316,6 +313,16 @@ static void bind_buffer(struct gpu *g, VkDescriptorSet set, uint32_t binding, Vk
     vkUpdateDescriptorSets(g->device, 1, &write, 0, NULL);
 }
 
+#ifdef TILEWALK_KERNEL_3
+static struct layouts make_layouts(struct gpu *g, const struct tilewalk_kernel *kernel)
+{
+    uint32_t push_bytes = 0;
+    for (uint32_t i = 0; i < kernel->pass_count; i++)
+        if (kernel->passes[i].push_bytes > push_bytes)
+            push_bytes = kernel->passes[i].push_bytes;
+    return make_layouts_of(g, kernel->binding_count, push_bytes);
+}
+
 // A kernel that was measured with subgroups of one size must have them; where rows of invocations
 // are whole subgroups, all of them full.
 static VkPipeline make_pipeline(struct gpu *g, VkPipelineLayout layout,
@@ -363,6 +370,7 @@ static void record_pass(struct gpu *g, VkPipelineLayout layout, VkPipeline pipel
     vkCmdPipelineBarrier(g->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                          VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
+#endif
 
 static double now(void)
 {

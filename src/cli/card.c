@@ -286,6 +286,8 @@ static bool write_card(struct card *c, const struct arguments *a, struct err *e)
         add_row(&page, "", r->reduced);
     add_row(&page, "device", r->device);
     add_row(&page, "driver", r->driver);
+    if (r->compiler)
+        add_row(&page, "compiler", r->compiler);
     add_row(&page, "best", c->result);
     add_comparison(&page, c);
     add_row(&page, "search", c->outcomes);

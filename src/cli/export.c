@@ -5,6 +5,7 @@
 #include "cli/confine.h"
 #include "engine/speed.h"
 #include "engine/transfer.h"
+#include "export/c_table.h"
 #include "export/form.h"
 #include "export/text.h"
 #include "export/tuned.h"
@@ -35,14 +36,15 @@ static bool make_warm_start(struct store *store, const struct arguments *a, stru
     return warm_add_record(store, id, most, &out->text, &out->entries, e);
 }
 
-static bool make_table(struct store *store, const struct arguments *a, struct export_text *out,
-                       struct err *e)
+// Makes the text of a table of the sessions, added to those that `out` has where it `adds`.
+static bool add_table(struct store *store, const struct arguments *a, bool adds,
+                      struct export_text *out, struct err *e)
 {
     static const char *const changes[] = {"added", "replaced", "kept, being faster"};
     struct kernel_table table;
     int count[3] = {0};
     kernel_table_init(&table);
-    bool ok = !file_exists(out->path) || kernel_table_read(&table, out->path, e);
+    bool ok = !adds || !file_exists(out->path) || kernel_table_read(&table, out->path, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
         struct str entry = {0};
         enum kernel_change change;
@@ -61,6 +63,26 @@ static bool make_table(struct store *store, const struct arguments *a, struct ex
             str_printf(&out->detail, "%s%d %s", out->detail.length ? ", " : "", count[i],
                        changes[i]);
     kernel_table_finish(&table);
+    return ok;
+}
+
+static bool make_table(struct store *store, const struct arguments *a, struct export_text *out,
+                       struct err *e)
+{
+    return add_table(store, a, true, out, e);
+}
+
+static bool make_c_table(struct store *store, const struct arguments *a, struct export_text *out,
+                         struct err *e)
+{
+    struct str header = {0};
+    const char *name = path_name(out->path);
+    char *stem = mem_printf("%.*s", (int)strcspn(name, "."), name);
+    bool ok = add_table(store, a, false, out, e) &&
+              export_add_c_table(str_text(&out->text), stem, &header, e);
+    str_finish(&out->text);
+    out->text = header;
+    free(stem);
     return ok;
 }
 
@@ -87,6 +109,7 @@ static bool make_tuned(struct store *store, const struct arguments *a, struct ex
 static const struct form forms[] = {
     {"warm-start", .chooses = true, .make = make_warm_start},
     {"table", .many = true, .adds = true, .make = make_table},
+    {"c-table", .many = true, .make = make_c_table},
     {"tuned", .many = true, .make = make_tuned},
     {"recording", .recorded = "tilewalk"},
     {"kernel-tuner", .recorded = "kernel-tuner"},
@@ -126,10 +149,11 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
                          "--in is the checkout that --as FORM changes, for a FORM that the space "
                          "file declares, without --json");
     if (a->operand_count > 1 && !(form && form->many) && !patches)
-        return err_usage(e,
-                         "export: '%s' is one argument too many (only --as table, --as tuned and "
-                         "--in take several sessions)",
-                         a->operand[1]);
+        return err_usage(
+            e,
+            "export: '%s' is one argument too many (only --as table, --as c-table, --as tuned "
+            "and --in take several sessions)",
+            a->operand[1]);
     if (arguments_integer(a, "trial", 0) && arguments_integer(a, "best", 0))
         return err_usage(e, "--trial and --best exclude each other (choose one)");
     if (arguments_real(a, "slower", -1) >= 0 && !arguments_flag(a, "verify"))

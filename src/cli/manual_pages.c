@@ -129,14 +129,34 @@ const struct manual_page manual_pages[] = {
        "Runs the best kernel of session 1 once more, and writes it only if it is right and as "
        "fast as stored."},
       {"tilewalk export 1 2 3 --as table --out kernels.json",
-       "Adds the best of three sessions to a table."},
+       "Adds the best of three sessions to a table, which lookup and programs search."},
       {"tilewalk export 1 --as constants",
        "Prints the best configuration in the words of the program that the shader is from."},
       {"tilewalk export 1 --as t4", "Writes all trials for other tools."}},
      "lookup show card",
      NULL},
+    {"judge",
+     "FILE takes the place of the kernel of the space, which is rendered and dispatched for one "
+     "configuration: the first baseline that is legal here, else one that is drawn. It runs in "
+     "worker processes, with every access checked, on the space's shape and on others that the "
+     "seed "
+     "draws. It exits with 0 where it is right, 3 where it is wrong, 1 where it was not judged.",
+     {{"tilewalk judge mine.comp --space mine.lua --set N=64 --seed 7",
+       "Judges a kernel on the shape that is named, and on smaller ones."}},
+     "check tune export",
+     NULL},
+    {"serve",
+     "Each tool is a command line of this program with --json, in a process of its own; its time "
+     "and "
+     "its output are bounded. It ends with its standard input.",
+     {{"tilewalk serve --mcp",
+       "Waits for messages on standard input; a program that uses tools starts it."}},
+     "judge check tune show",
+     NULL},
     {"lookup",
-     "An operator's sizes that are not set have the values that it has by itself.",
+     "An operator's sizes that are not set have the values that it has by itself. The rule is that "
+     "of "
+     "the header tilewalk_tuned.h, by which programs look up such tables at run time.",
      {{"tilewalk lookup kernels.json matmul --set N=1000 --set M=64",
        "Finds the entry for this device that is nearest to the problem."}},
      "export ops",

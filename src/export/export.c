@@ -390,6 +390,11 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
                                .entry = kernel_entry(&k->spirv[i]),
                                .once = from->once,
                                .subgroup_size = from->subgroup,
+                               .shared_bytes = (uint32_t)facts.shared_bytes,
+                               .uses_f16 = facts.uses_f16 || facts.uses_f16_storage,
+                               .uses_i8 = facts.uses_i8,
+                               .uses_dot = facts.uses_dot,
+                               .uses_matrix = facts.matrix != MATRIX_NONE,
                                .push = from->push.byte,
                                .push_bytes = from->push.bytes};
     pass_add_given(from, &k->given[i]);

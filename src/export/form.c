@@ -3,10 +3,10 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/os.h"
+#include "base/program.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/tuned.h"
-#include "kernel/external.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -365,7 +365,7 @@ static bool check_diff(const char *top, const char *diff, struct err *e)
     setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
     const char *const argv[] = {EXPORT_GIT, "-c", "safe.directory=*", "-C", top, "apply", "--check",
                                 path,       NULL};
-    bool ok = external_run(argv, GIT_SECONDS, &said, &status, e);
+    bool ok = program_run(argv, GIT_SECONDS, &said, &status, e);
     const char *first = str_text(&said);
     if (ok && status != 0)
         ok = err_set(e, "git apply --check: %.*s", (int)strcspn(first, "\n"), first);

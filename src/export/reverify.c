@@ -9,7 +9,6 @@
 #include "report/text.h"
 #include "space/nearest.h"
 #include "trial/operator.h"
-#include "trial/source.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -75,9 +74,8 @@ void reverify_add_text(const struct session_record *r, const struct reverified *
 
 // --- measuring on the device ---
 
-// Renders the configurations of a request, and waits for its result.
-static bool run(struct source *pool, struct script *script, struct trial_request *r,
-                struct trial_result *result, struct err *e)
+bool reverify_run(struct source *pool, struct script *script, struct trial_request *r,
+                  struct trial_result *result, struct err *e)
 {
     for (int i = 0; i < r->count; i++)
         if (!script_render(script, &r->config[i], &r->job[i], e)) {
@@ -97,7 +95,7 @@ static bool race(struct source *pool, struct script *script, struct reverified *
         .count = count, .race = true, .known_good = true, .accesses = ACCESSES_OF_ALL};
     for (int i = 0; i < request.count; i++)
         request.config[i] = k[i].config;
-    if (!run(pool, script, &request, &result, e))
+    if (!reverify_run(pool, script, &request, &result, e))
         return false;
     for (int i = 0; i < count; i++) {
         k[i].outcome = result.outcome[i];
@@ -117,7 +115,7 @@ static bool soak(struct source *pool, struct script *script, struct reverified *
                                     .soak = runs,
                                     .accesses = ACCESSES_OF_NONE,
                                     .config = {k->config}};
-    if (!run(pool, script, &request, &result, e))
+    if (!reverify_run(pool, script, &request, &result, e))
         return false;
     k->soaked += result.soaked;
     k->outcome = result.outcome[0];
@@ -147,6 +145,17 @@ static struct source *open_pool(const struct session_record *session, struct scr
     return pool;
 }
 
+bool reverify_fits(const struct script *script, const struct script *there,
+                   const struct limits *limits, const struct config *config, struct config *out)
+{
+    struct err why;
+    struct verdict v;
+    *out = *config;
+    return space_nearest_like(script_space(there), script_space(script), config, true, out) &&
+           space_judge(script_space(there), limits, out, &v, &why) && v.legal &&
+           operator_fits(script_operation(there), limits, &why);
+}
+
 // Soaks a kernel on a smaller shape of its space, where its configuration is legal there: each size
 // that is large enough is one less, so that tiles are cut off at every edge. `batch`: three
 // products instead of one, where the space has such a size. A kernel that fails there is right on
@@ -159,7 +168,6 @@ static bool soak_elsewhere(const struct reverify_options *o, const struct sessio
     struct setting set[MOST];
     struct arena a;
     struct err why;
-    struct verdict v;
     int count, changed = 0;
     arena_init(&a);
     const struct script_setting *all = script_settings(script, &count);
@@ -175,11 +183,8 @@ static bool soak_elsewhere(const struct reverify_options *o, const struct sessio
     struct script *there =
         changed ? stored_script_set(o->store, session, set, changed, &a, &why) : NULL;
     struct reverified same = *k;
-    bool is_legal = there &&
-                    space_nearest_like(script_space(there), script_space(script), &k->config, true,
-                                       &same.config) &&
-                    space_judge(script_space(there), &device->limits, &same.config, &v, &why) &&
-                    v.legal && operator_fits(script_operation(there), &device->limits, &why);
+    bool is_legal =
+        there && reverify_fits(script, there, &device->limits, &k->config, &same.config);
     bool ok = true;
     if (is_legal) {
         struct source *pool = open_pool(session, there, device, NULL, e);

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "script/script.h"
 #include "store/store.h"
+#include "trial/source.h"
 #include "trial/trial.h"
 
 struct reverified {
@@ -49,6 +50,13 @@ bool reverify_measure(const struct session_record *session, struct script *scrip
 // not pass; `e` describes the first. Blocks; starts a worker process.
 bool reverify(const struct session_record *session, struct script *script,
               const struct reverify_options *o, struct reverified *k, int count, struct err *e);
+
+// Renders the configurations of a request, and waits for its result.
+bool reverify_run(struct source *pool, struct script *script, struct trial_request *r,
+                  struct trial_result *result, struct err *e);
+// Takes a configuration over to the same space of another shape. False: it is not legal there.
+bool reverify_fits(const struct script *script, const struct script *there,
+                   const struct limits *limits, const struct config *config, struct config *out);
 
 // Checks that again_s is within the limit.
 bool reverify_judge(const struct reverified *k, const struct reverify_options *o, struct err *e);

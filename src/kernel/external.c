@@ -3,43 +3,19 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/program.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_OUTPUT_BYTES = 1 << 20 };
-#define MS_NS ((int64_t)1000000)
-
 const char *external_program(void)
 {
     const char *program = getenv("TILEWALK_GLSLANG");
     return program && *program ? program : NULL;
-}
-
-bool external_run(const char *const *argv, int seconds, struct str *log, int *status, struct err *e)
-{
-    char bytes[4096];
-    struct child c = {0};
-    if (!os_spawn_kept(&c, argv, e))
-        return false;
-    int64_t end_ns = os_now_ns() + seconds * 1000 * MS_NS;
-    bool ended = false;
-    for (int64_t left_ns; !ended && (left_ns = end_ns - os_now_ns()) > 0;) {
-        poll(&(struct pollfd){.fd = c.stderr_fd, .events = POLLIN}, 1, (int)(left_ns / MS_NS) + 1);
-        ssize_t n = read(c.stderr_fd, bytes, sizeof bytes);
-        if (n > 0 && log->length < MOST_OUTPUT_BYTES)
-            str_add_bytes(log, bytes, (size_t)n);
-        ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    }
-    while (ended && !os_reap(&c, status))
-        poll(NULL, 0, 1); // it is about to end
-    os_kill(&c, NULL);
-    return ended || err_set(e, "'%s' did not end in %d s", argv[0], seconds);
 }
 
 static bool read_module(FILE *f, struct spirv *out)
@@ -82,7 +58,7 @@ static bool compile_files(FILE *in, FILE *module, uint32_t minor, int seconds, s
                                  minor == 4 ? "--target-spv=spv1.4" : NULL,
                                  NULL};
     bool is_glslc = strstr(path_name(program), "glslc") != NULL;
-    if (!external_run(is_glslc ? glslc : glslang, seconds, log, &status, e))
+    if (!program_run(is_glslc ? glslc : glslang, seconds, log, &status, e))
         return err_prefix(e, "--glslang");
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return (good && read_module(module, out)) || log->length > 0 ||
@@ -112,7 +88,7 @@ char *external_version(const char *program, int seconds, struct err *e)
     struct str log = {0};
     int status = 0;
     char *version = NULL;
-    if (!external_run(argv, seconds, &log, &status, e)) {
+    if (!program_run(argv, seconds, &log, &status, e)) {
         err_prefix(e, "--glslang");
     } else {
         size_t length = strcspn(str_text(&log), "\r\n");

@@ -8,11 +8,6 @@
 #include "base/str.h"
 #include "kernel/kernel.h"
 
-// Runs a program, with a timeout, and adds its output (1 MiB of it) to `log`; `status` is
-// waitpid's. False and `e`: it cannot be started, or did not end within so many seconds.
-bool external_run(const char *const *argv, int seconds, struct str *log, int *status,
-                  struct err *e);
-
 // Returns the path of the user's compiler; NULL: none is named.
 const char *external_program(void);
 

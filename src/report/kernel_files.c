@@ -253,6 +253,14 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
         json_add_axes(w, "groups", p->groups);
         if (p->subgroup_size)
             json_add_count(w, "subgroup_size", p->subgroup_size);
+        json_add_count(w, "shared_bytes", p->shared_bytes);
+        const char *const needs[] = {"f16", "i8", "dot", "matrix"};
+        const bool uses[] = {p->uses_f16, p->uses_i8, p->uses_dot, p->uses_matrix};
+        json_begin_list(w, "needs"); // as src/export/reader/tilewalk_tuned.h reads them
+        for (int j = 0; j < 4; j++)
+            if (uses[j])
+                json_add_text(w, NULL, needs[j]);
+        json_end(w);
         if (p->once)
             json_add_flag(w, "once", true);
         if (p->push_bytes) {

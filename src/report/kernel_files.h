@@ -32,7 +32,9 @@ struct kernel_pass {
     uint32_t local_size[3], groups[3];
     bool once;              // ran before the others were timed, and made what they read
     uint32_t subgroup_size; // as measured, and required; 0: any
-    const uint8_t *push;    // push constants, whole words
+    uint32_t shared_bytes;
+    bool uses_f16, uses_i8, uses_dot, uses_matrix;
+    const uint8_t *push; // push constants, whole words
     uint32_t push_bytes;
     const char *addresses; // JSON list of the buffers whose addresses these begin with; NULL: none
     const char *uniforms;  // JSON list of the contents of descriptor set 1, in words; NULL: none

@@ -3,13 +3,8 @@
 #include "base/file.h"
 #include "base/json.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TITLE, SPACE, DEVICE, TYPE, DRIVER, IDENTITY, TEXTS };
-static const char *const text_names[TEXTS] = {"title",       "space",  "device",
-                                              "device_type", "driver", "device_identity"};
 
 void kernel_table_init(struct kernel_table *t)
 {
@@ -29,24 +24,20 @@ void kernel_table_finish(struct kernel_table *t)
 static bool read_entry(struct kernel_table *t, const char *path, struct json v,
                        struct kernel_entry *out, struct err *e)
 {
-    struct json text[TEXTS], timing = json_member(v, "timing");
-    const char *value[TEXTS];
-    json_members(v, TEXTS, text_names, text);
-    for (int i = 0; i < TEXTS; i++)
-        value[i] = json_text(text[i], &t->arena);
+    struct json timing = json_member(v, "timing");
+    double tflops;
     *out = (struct kernel_entry){
         .root = v,
         .length = json_length(v),
         .problem = json_member(v, "problem"),
-        .configuration = json_member(v, "configuration"),
-        .title = value[TITLE],
-        .space = value[SPACE],
-        .place = {value[DEVICE], value[TYPE], value[DRIVER], value[IDENTITY]},
+        .identity = json_text(json_member(v, "device_identity"), &t->arena),
     };
     bool timed = json_number(json_member(timing, "ms"), &out->ms) && out->ms > 0 &&
-                 json_number(json_member(timing, "tflops"), &out->tflops) && out->tflops > 0;
-    bool whole = json_type(out->problem) == JSON_OBJECT && value[TITLE] && value[IDENTITY] &&
-                 value[SPACE] && json_type(out->configuration) == JSON_OBJECT;
+                 json_number(json_member(timing, "tflops"), &tflops) && tflops > 0;
+    bool whole = json_type(out->problem) == JSON_OBJECT && out->identity &&
+                 json_type(json_member(v, "title")) == JSON_TEXT &&
+                 json_type(json_member(v, "space")) == JSON_TEXT &&
+                 json_type(json_member(v, "configuration")) == JSON_OBJECT;
     return (timed && whole) ||
            err_at(e, path, v.line,
                   "an entry needs title, space, problem, configuration, device_identity and timing "
@@ -103,7 +94,7 @@ bool kernel_table_add(struct kernel_table *t, const char *entry, enum kernel_cha
         !read_entry(t, "the new entry", root, &new, e))
         return false;
     int i = 0;
-    while (i < t->count && !(str_equal(t->entry[i].place.identity, new.place.identity) &&
+    while (i < t->count && !(str_equal(t->entry[i].identity, new.identity) &&
                              same_text(t->entry[i].problem, new.problem)))
         i++;
     if (i == t->count) {
@@ -133,88 +124,4 @@ void kernel_table_add_text(const struct kernel_table *t, struct str *out)
     json_begin_line(&w, 0);
     json_end_all(&w);
     str_add_char(out, '\n');
-}
-
-// --- the nearest entry ---
-
-// Returns true when `a` and `b` differ in sizes at most, and no size is 0 in only one of them (a
-// kernel without padding is another kernel). Then sets the distance between the sizes.
-static bool are_alike(struct arena *scratch, const struct operation_kind *kind, struct json a,
-                      struct json b, double *distance)
-{
-    double sum = 0, x, y;
-    int others = 0; // members of `b` without one in `a`
-    for (struct json_walk w = json_walk(b); json_next(&w);)
-        others++;
-    for (struct json_walk w = json_walk(a); json_next(&w); others--) {
-        struct json other = json_member(b, json_text(w.key, scratch));
-        if (!other.at)
-            return false;
-        struct json name = w.key;
-        int i = 0;
-        while (kind->sizes[i].name && !json_is(name, kind->sizes[i].name))
-            i++;
-        if (!kind->sizes[i].name) {
-            if (!same_text(w.value, other))
-                return false;
-        } else if (same_text(w.value, other)) {
-            continue;
-        } else if (json_number(w.value, &x) && json_number(other, &y) && x > 0 && y > 0) {
-            sum += pow(log2(y / x), 2);
-        } else {
-            return false;
-        }
-    }
-    *distance = sqrt(sum);
-    return others == 0;
-}
-
-static bool same_known(const char *a, const char *b)
-{
-    return a && str_equal(a, b);
-}
-
-static enum kernel_kinship kinship(const struct kernel_place *a, const struct kernel_place *b)
-{
-    if (!b || same_known(a->identity, b->identity))
-        return KERNEL_SAME_DEVICE;
-    if (same_known(a->device, b->device))
-        return KERNEL_OTHER_DRIVER;
-    size_t length = a->driver ? strcspn(a->driver, ",") : 0;
-    if (length && b->driver && strcspn(b->driver, ",") == length &&
-        strncmp(a->driver, b->driver, length) == 0)
-        return KERNEL_SAME_VENDOR;
-    return same_known(a->device_type, b->device_type) ? KERNEL_SAME_TYPE : KERNEL_OTHER_DEVICE;
-}
-
-void kernel_table_nearest(const struct kernel_table *t, const struct operation *wanted,
-                          const struct kernel_place *place, struct kernel_near *out)
-{
-    struct str text = {0};
-    struct arena scratch;
-    arena_init(&scratch);
-    operation_add_json(wanted, &text);
-    struct json problem = {str_text(&text), 1};
-    *out = (struct kernel_near){0};
-    for (int i = 0; i < t->count; i++) {
-        const struct kernel_entry *x = &t->entry[i];
-        struct kernel_near near = {.entry = x, .kinship = kinship(&x->place, place)};
-        if (!are_alike(&scratch, wanted->kind, problem, x->problem, &near.distance))
-            continue;
-        if (!out->entry || near.kinship < out->kinship ||
-            (near.kinship == out->kinship &&
-             (near.distance < out->distance ||
-              (!(near.distance > out->distance) && x->tflops > out->entry->tflops))))
-            *out = near;
-    }
-    arena_finish(&scratch);
-    str_finish(&text);
-}
-
-const char *kernel_kinship_text(enum kernel_kinship k)
-{
-    static const char *const text[] = {"this device and driver", "this device with another driver",
-                                       "another device of this vendor",
-                                       "another device of this type", "a device of another kind"};
-    return text[k];
 }

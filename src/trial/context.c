@@ -200,13 +200,18 @@ const char *context_buffer_name(const struct context *x, int buffer)
 enum gpu_status context_load(struct context *x, enum input_set set, struct err *e)
 {
     enum gpu_status status = GPU_OK;
-    x->loaded = set;
-    for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++) {
+    for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++)
         status = gpu_fill(x->gpu, x->buffer[i], CONTEXT_POISON_WORD, e);
-        if (status == GPU_OK && i < x->layout.inputs)
-            status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
-                               x->layout.buffer[i].bytes, e);
-    }
+    return status == GPU_OK ? context_load_inputs(x, set, e) : status;
+}
+
+enum gpu_status context_load_inputs(struct context *x, enum input_set set, struct err *e)
+{
+    enum gpu_status status = GPU_OK;
+    x->loaded = set;
+    for (int i = 0; status == GPU_OK && i < x->layout.inputs; i++)
+        status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
+                           x->layout.buffer[i].bytes, e);
     return status;
 }
 

@@ -137,6 +137,8 @@ enum gpu_status context_load(struct context *x, enum input_set set, struct err *
 // The same with another word in the place of poison: in the buffer that it names alone, or in all
 // (-1) that are no inputs.
 enum gpu_status context_load_other(struct context *x, int buffer, struct err *e);
+// Leaves the outputs and scratch as the run before has left them.
+enum gpu_status context_load_inputs(struct context *x, enum input_set set, struct err *e);
 // Loads inputs for timing: on GPUs random numbers, since exact small integers cost less power, and
 // cards that are limited by power run them faster. On CPU devices, and where they are random
 // already, the inputs stay.

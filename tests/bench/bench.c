@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
+#include "base/rng.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -174,6 +176,19 @@ const char *bench_text(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+double bench_step_ns(void)
+{
+    enum { STEPS = 20000000 };
+    struct rng r;
+    rng_seed(&r, 1);
+    uint64_t sum = 0;
+    int64_t start = os_process_cpu_ns(getpid());
+    for (int i = 0; i < STEPS; i++)
+        sum += rng_next(&r);
+    int64_t ns = os_process_cpu_ns(getpid()) - start;
+    return sum ? (double)ns / STEPS : 0;
 }
 
 void bench_figure(const char *what, double value, const char *unit, enum bench_goal goal,

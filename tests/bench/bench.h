@@ -60,6 +60,10 @@ cJSON *bench_json(const char *const *arguments);
 double bench_number(const cJSON *object, const char *name);    // NAN when it is none
 const char *bench_text(const cJSON *object, const char *name); // "" when it is none
 
+// Returns the CPU time of a step of the calibration loop, dependent steps of the random generator:
+// how fast the machine is.
+double bench_step_ns(void);
+
 enum bench_goal { AT_LEAST, UNDER };
 void bench_figure(const char *what, double value, const char *unit, enum bench_goal goal,
                   double target);

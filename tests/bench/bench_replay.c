@@ -13,19 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static double calibrate(void)
-{
-    enum { STEPS = 20000000 };
-    struct rng r;
-    rng_seed(&r, 1);
-    uint64_t sum = 0;
-    int64_t start = os_process_cpu_ns(getpid());
-    for (int i = 0; i < STEPS; i++)
-        sum += rng_next(&r);
-    int64_t ns = os_process_cpu_ns(getpid()) - start;
-    return sum ? (double)ns / STEPS : 0;
-}
-
 // Of the slowest recording.
 static double trials_a_second(struct recording *const *recording, int count, const char *strategy,
                               int trials, int repeats)
@@ -59,7 +46,7 @@ int main(int argc, char **argv)
     int count;
     struct recording **recording = recordings_gather(&count);
     printf("%d recording%s, %d trials, %d repeats, one core; calibration loop: %.2f ns a step\n",
-           count, count == 1 ? "" : "s", trials, repeats, calibrate());
+           count, count == 1 ? "" : "s", trials, repeats, bench_step_ns());
     static const char *const targeted[] = {"random", "opevo"};
     for (size_t i = 0; i < 2; i++)
         bench_figure(targeted[i], trials_a_second(recording, count, targeted[i], trials, repeats),

@@ -236,19 +236,6 @@ static void calibrate_walk(int trials, int repeats)
 
 // --- what it costs ---
 
-static double calibrate(void)
-{
-    enum { STEPS = 20000000 };
-    struct rng r;
-    rng_seed(&r, 1);
-    uint64_t sum = 0;
-    int64_t start = os_process_cpu_ns(getpid());
-    for (int i = 0; i < STEPS; i++)
-        sum += rng_next(&r);
-    int64_t ns = os_process_cpu_ns(getpid()) - start;
-    return sum ? (double)ns / STEPS : 0;
-}
-
 // A bowl around the hidden point; of all points `percent` are valid.
 static double fitness(const struct space *s, const struct config *hidden, const struct config *c,
                       int percent)
@@ -304,7 +291,7 @@ static double check_milliseconds(void)
 
 static void measure_cost(int trials)
 {
-    printf("opevo on mm1, %d trials; calibration loop: %.2f ns a step\n", trials, calibrate());
+    printf("opevo on mm1, %d trials; calibration loop: %.2f ns a step\n", trials, bench_step_ns());
     struct space *s = space_mm(512, 1024, 1024);
     struct cost cost = measure(s, trials, 100);
     bench_figure("ask and tell, CPU time a trial", cost.microseconds, "us", UNDER, 20);
@@ -321,7 +308,7 @@ static void measure_own_cost(void)
 {
     static const char *const preset[] = {"mm1", "gemm"}, *const trials[] = {"400", "5000"};
     static const double target_ms[] = {1, 2};
-    double step_ns = calibrate();
+    double step_ns = bench_step_ns();
     printf("walk, own CPU time a trial; calibration loop: %.2f ns a step\n", step_ns);
     for (int i = 0; i < 4; i++) {
         struct bench_child c;
@@ -385,7 +372,7 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (learned)
-        learned_cost(calibrate(), learned_trials);
+        learned_cost(bench_step_ns(), learned_trials);
     else if (!ablate)
         measure_cost(cost);
     compare_all(trials, repeats, learned, ablate);

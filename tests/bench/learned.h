@@ -1,6 +1,6 @@
 // What strategies with a model cost, on a space that has a loop nest.
 //
-//     learned_cost(calibrate(), 1000);
+//     learned_cost(bench_step_ns(), 1000);
 //
 // Each searches mm1 for some more than `trials` results of a bowl around a hidden point, under the
 // rules of the space and the least limits that Vulkan allows. What counts is the CPU time of the

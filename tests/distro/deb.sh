@@ -10,9 +10,9 @@ out=$root/build/deb${name:+/$name}
 
 # A build of a commit is older than the release that it leads to, and names the commit.
 version_of() {
-    local version commit
+    local version commit=
     version=$(sed -n '1s/.*(\(.*\)-.*/\1/p' "$root/docs/packaging/debian/changelog")
-    commit=$(git -C "$root" describe --always --dirty --exclude '*' 2>/dev/null || true)
+    [ ! -e "$root/.git" ] || commit=$(git -C "$root" describe --always --dirty --exclude '*' 2>/dev/null || true)
     echo "$version${commit:+~$(git -C "$root" show -s --format=%cd --date=format:%Y%m%d).${commit//-/.}}-1"
 }
 
@@ -20,7 +20,7 @@ copy_sources() {
     local there=$1
     rm -rf "$there"
     mkdir -p "$there"
-    (cd "$root" && git ls-files -z | xargs -0 ls -d 2>/dev/null) | tar -C "$root" -cf - -T - | tar -C "$there" -xf -
+    (cd "$root" && if [ -e .git ]; then git ls-files -z; else find . -path ./build -prune -o -type f -print0; fi | xargs -0 ls -d 2>/dev/null) | tar -C "$root" -cf - -T - | tar -C "$there" -xf -
     mv "$there/docs/packaging/debian" "$there/debian"
     sed -i "1s/(.*)/($(version_of))/" "$there/debian/changelog"
 }

@@ -33,6 +33,7 @@ NOT_RUN = [
     ("* --device all*", "its sessions are those of all devices of a machine"),
     ("*: tilewalk portfolio *", "it needs six sessions of a device (flow table: on sessions of its own)"),
     ("docs/reference/commands.md: tilewalk export 1 --out kernels --verify", "a synthetic session has no times to be verified (the tutorial's has)"),
+    ("* --as c-table *", "a table takes what was measured on a device (report tuned and run)"),
     ("* --as table *", "a table takes what was measured on a device (flow table)"),
     ("*: tilewalk prove", "it takes 8 minutes (flow prove: a short one)"),
     ("* --portability", "it measures anew what a device was tuned for, and these sessions are synthetic (flow compare)"),

@@ -37,6 +37,9 @@ for file in man/man1/tilewalk.1 man/man1/tilewalk-tune.1 doc/tilewalk/README.md 
     fish/vendor_completions.d/tilewalk.fish; do
     [ -s "$folder$data/$file" ] || fail "no $data/$file"
 done
+for file in "$folder$prefix/include/tilewalk_tuned.h" "$folder/elsewhere/tilewalk_tuned.py"; do
+    [ -s "$file" ] || fail "no $file"
+done
 bash -n "$folder$data/bash-completion/completions/tilewalk" || fail 'the completion for bash'
 [ ! -e "$folder$data/doc/tilewalk/docs/meson.build" ] || fail 'docs/meson.build is installed'
 for page in "$folder$data"/man/man1/*; do # each link of a page leads to one
