@@ -67,7 +67,8 @@ static void judge_print(const struct judge_request *r, const struct judgement *j
     }
     if (j->baseline) {
         str_printf(&out, "beside %s: ", j->baseline);
-        speed_add_ratio(&j->ratio, &out);
+        const struct session_record timed = {.objective = NULL}; // kernels are judged by time
+        speed_add_ratio(&timed, &j->ratio, &out);
         str_add_char(&out, '\n');
     }
     common_print(&out);
