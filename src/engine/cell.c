@@ -235,7 +235,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)], *type = value_of(d, "type");
     bool is_half = strcmp(type, "f16") == 0, is_whole = strcmp(type, "i8") == 0;
-    if (strcmp(s->name, "units") == 0 && strcmp(value, "none") != 0)
+    bool anywhere = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
+    if (strcmp(s->name, "units") == 0 && !anywhere) // others are of devices that have them
         value = "emulated";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)
         value = s->values[0];

@@ -294,6 +294,9 @@ static const struct mutant {
     {PLAIN + 3, "softmax.lua", "when = twice, stores", "stores"},
     {PLAIN + 6, "lua/plain_nest.lua", "d.ceil_div(count, most_groups)", "1"},
     {PLAIN + 8, "copy.lua", "columns + c.pad", "columns"},
+    {36, "lua/fused_attention_nest.lua", "p.keys // p.share", "p.keys"},
+    {36, "lua/fused_attention_nest.lua", "add = 2, multiply = 1,", "add = 1, multiply = 1,"},
+    {36, "lua/fused_attention_nest.lua", "p.two, 2, 1", "p.two, 1, 2"},
 };
 
 // The preset from its own texts, one of them changed.
