@@ -169,6 +169,12 @@ local function scratch_bytes(p)
   return arithmetic.product(4, p.parts, p.matrices, p.all_lines, p.op.dim + 2)
 end
 
+-- What an invocation holds of operands: lines and one column of matrix units, all of a step of others.
+local function operands(p)
+  if p.units then return ceil_div(glsl.bytes(p.op.type) * p.k * (p.count * p.m + p.n), 4 * p.lanes) end
+  return (p.count + math.max(p.keys_of_unit, p.dims)) * p.vector
+end
+
 local function resources_of(p)
   local sums = p.count * p.dims * p.m * p.n * p.o_vector // p.lanes
   local scores = p.count * p.keys_of_unit * p.m * p.n // p.lanes
@@ -178,7 +184,7 @@ local function resources_of(p)
     groups = { p.line_tiles, p.matrices, p.parts },
     shared_bytes = shared_bytes(p),
     accumulators = sums,
-    registers = sums + scores + 3 * p.each + (p.units and 0 or (p.count + p.keys_of_unit + p.dims) * p.vector),
+    registers = sums + scores + 3 * p.each + operands(p),
     loop_trips = loop_trips(p),
     statements = statements(p),
     buffer_bytes = math.max(scratch_bytes(p), glsl.bytes(op.type)

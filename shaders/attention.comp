@@ -80,10 +80,10 @@ shared float factors[${p.lines}];
 %   for j = 0, p.keys_of_unit - 1 do
                 ${u.declare("b", "k_" .. j)}
                 ${u.load("b", "k_" .. j, named("tile_k"), sum(times(column(j), p.pitch), times("d", p.k // v)), p.pitch, true)}
-%   end
-%   each_fragment(p.keys_of_unit, function(i, j)
+%     for i = 0, p.count - 1 do
                 ${u.multiply_add("score_" .. i .. "_" .. j, "q_" .. i, "k_" .. j)}
-%   end)
+%     end
+%   end
             }
 %   each_fragment(p.keys_of_unit, function(i, j)
             ${u.store("c", "score_" .. i .. "_" .. j, { name = "scores", element = "f32", vector = 1 }, sum(times(line(i), p.pitch_scores), column(j)), p.pitch_scores)}
@@ -171,10 +171,10 @@ shared float factors[${p.lines}];
 %   for j = 0, p.dims - 1 do
             ${u.declare("b", "v_" .. j)}
             ${u.load("b", "v_" .. j, named(tile_v), sum(times("c", p.k * p.pitch), over(glsl.bracketed(column(j)), v)), p.pitch)}
-%   end
-%   each_fragment(p.dims, function(i, j)
+%     for i = 0, p.count - 1 do
             ${u.multiply_add("o_" .. i .. "_" .. j, "w_" .. i, "v_" .. j)}
-%   end)
+%     end
+%   end
         }
 % end
 % local function add_values_of_invocations()

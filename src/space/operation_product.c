@@ -332,10 +332,9 @@ static struct tensor head_tensor(const struct operation *o, const char *name, co
                                  const char *rows)
 {
     bool heads_first = operation_chooses(o, "layout", "bhnd");
-    const int64_t size[4] = {operation_size(o, "batch"),
-                             operation_size(o, heads_first ? heads : rows),
-                             operation_size(o, heads_first ? rows : heads),
-                             operation_size(o, "dim")};
+    const int64_t size[4] = {
+        operation_size(o, "batch"), operation_size(o, heads_first ? heads : rows),
+        operation_size(o, heads_first ? rows : heads), operation_size(o, "dim")};
     return tensor_packed(name, operation_element(o), 4, size);
 }
 
