@@ -15,7 +15,9 @@
 -- fragments of lines, and of keys `keys` fragments (of the scores), of O as many as its dim takes (`dims`).
 --
 --     tile_q, tile_k, tile_v    rows of Q, K and V in shared memory, `pitch` vectors each, zeros behind dim; V has K's place,
---                               or its own, so that the next K is loaded before this V is used up (`tiles`)
+--                               or its own, so that the next K is loaded before this V is used up (`tiles`: one or two); for
+--                               matrix units, which load fragments of V along the keys, it may be transposed on its way
+--                               (`turned`): an invocation writes words of what two keys have
 --     scores, weights           lines x keys; a weight is of the inputs' type for matrix units, else f32
 --     factors                   of each line: what O is rescaled by
 --
@@ -28,7 +30,10 @@ local ceil_div = arithmetic.ceil_div
 
 local attention = { lowest = -1e30 } -- of scores: what scales it does not overflow
 
-attention.tiles = { "one", "two" }
+-- Only what consists of two in a word is turned: f16.
+function attention.tiles(op, api)
+  return api ~= "none" and op.type == "f16" and { "one", "two", "turned" } or { "one", "two" }
+end
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
@@ -66,7 +71,7 @@ function attention.plan(op, s)
   local p = {
     op = op, api = s.api, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, place = places(op),
     rows = s.group[1], columns = s.group[2], count = s.rows, keys_of_unit = s.keys, vector = s.vector, parts = s.parts,
-    two = s.tiles == "two", unroll = s.unroll, lanes = 1, m = 1, n = 1, k = 1, causal = op.mask == "causal",
+    two = s.tiles ~= "one", turned = s.tiles == "turned", unroll = s.unroll, lanes = 1, m = 1, n = 1, k = 1, causal = op.mask == "causal",
   }
   p.all_lines = op.N * p.group
   p.element, p.o_vector = "f32", s.vector
@@ -85,6 +90,7 @@ function attention.plan(op, s)
   local function pitch(elements, element) return elements + s.skew * row_bytes // glsl.bytes(element) end
   p.pitch = pitch(p.dim, op.type) // p.vector
   p.pitch_scores, p.pitch_weights = pitch(p.keys, "f32"), pitch(p.keys, p.element)
+  p.pitch_turned = pitch(p.keys, op.type) // 2 -- in words
   p.share, p.each = math.max(p.threads // p.lines, 1), math.max(p.lines // p.threads, 1)
   p.span = ceil_div(op.M, p.keys * p.parts) * p.keys -- keys of a part
   p.exact = p.span * p.parts == op.M
@@ -95,7 +101,7 @@ function attention.plan(op, s)
   return p
 end
 
--- A tile of `rows` rows: how invocations fill it.
+-- A tile of `rows` rows, or pairs of rows: how invocations fill it.
 function attention.load(p, rows)
   local vectors = rows * p.dim // p.vector
   local rounds = ceil_div(vectors, p.threads)
@@ -131,7 +137,8 @@ local function statements(p)
   local products = p.units and p.count * 2 + p.keys_of_unit + p.dims + scores + o
     or p.unroll * (2 * p.count + p.keys_of_unit + p.dims + scores + o)
   local leaving = p.units and 3 * o or o * (p.parts > 1 and p.vector or 1)
-  return fill(p.lines) + (p.two and 3 or 2) * fill(p.keys) + products + scores + 2 * o + leaving + 14 * p.each
+  local of_v = p.turned and (p.vector + 1) * fill(p.keys // 2) or fill(p.keys)
+  return fill(p.lines) + (p.two and 2 or 1) * fill(p.keys) + of_v + products + scores + 2 * o + leaving + 14 * p.each
 end
 
 -- lavapipe translates about 1000 statements a second; loops of an emulation are more than one.
@@ -153,12 +160,12 @@ local function loop_trips(p)
     leaving = o * (2 * u.store + p.m * p.n // p.lanes + 1)
   end
   local softmax = p.each * (p.keys + 1 + p.keys // p.share + 1)
-  return p.span // p.keys * (1 + 2 * fill(p.keys) + qk + pv + softmax) + 1 + fill(p.lines) + leaving + p.each * (p.share + 1)
+  return p.span // p.keys * (1 + fill(p.keys) + fill(p.turned and p.keys // 2 or p.keys) + qk + pv + softmax) + 1 + fill(p.lines) + leaving + p.each * (p.share + 1)
 end
 
 local function shared_bytes(p)
-  local tiles = (p.lines + (p.two and 2 or 1) * p.keys) * p.pitch * p.vector * glsl.bytes(p.op.type)
-  return tiles + p.lines * (4 * p.pitch_scores + glsl.bytes(p.element) * p.pitch_weights + 4)
+  local tiles = (p.lines + (p.two and not p.turned and 2 or 1) * p.keys) * p.pitch * p.vector * glsl.bytes(p.op.type)
+  return tiles + (p.turned and 4 * p.dim * p.pitch_turned or 0) + p.lines * (4 * p.pitch_scores + glsl.bytes(p.element) * p.pitch_weights + 4)
 end
 
 -- Elements of scratch memory, f32: O as the parts have it, then the largest score and the sum of each.

@@ -16,7 +16,8 @@ local most_groups = 65535                                    -- see plain.lua
 local function plan(d, w, op, s, shapes)
   local p = {
     op = op, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, rows = s.group[1], columns = s.group[2],
-    count = s.rows, keys_of_unit = s.keys, vector = s.vector, parts = s.parts, two = w.is(s.tiles, "two"), lanes = s.lanes,
+    count = s.rows, keys_of_unit = s.keys, vector = s.vector, parts = s.parts, lanes = s.lanes,
+    two = w.is(s.tiles, "two"), turned = shapes and op.type == "f16" and w.is(s.tiles, "turned") or false,
     m = 1, n = 1, k = 1, o_vector = s.vector, element = "f32", step = s.vector, unroll = s.unroll,
   }
   if shapes then
@@ -36,6 +37,7 @@ local function plan(d, w, op, s, shapes)
   p.dim = p.dims * wide
   local function pitch(elements, element) return elements + s.skew * (row_bytes // glsl.bytes(element)) end
   p.pitch, p.pitch_scores, p.pitch_weights = pitch(p.dim, op.type), pitch(p.keys, "f32"), pitch(p.keys, p.element)
+  p.pitch_turned = pitch(p.keys, op.type)
   p.share, p.each = d.max(p.threads // p.lines, 1), d.max(p.lines // p.threads, 1)
   p.tiles = d.ceil_div(op.mask == "causal" and op.M - (op.N - 1) // 2 or op.M, p.keys * p.parts)
   p.span = d.ceil_div(op.M, p.keys * p.parts) * p.keys
@@ -58,7 +60,7 @@ local function launch(d, w, p)
 end
 
 local function memory(d, p)
-  local op = p.op
+  local op, pitch_turned = p.op, p.pitch_turned
   local function rows(name, count)
     if op.layout == "bhnd" then return d.buffer { name, p.matrices, count, op.dim, type = op.type } end
     return d.buffer { name, count, p.matrices, op.dim, type = op.type }
@@ -70,6 +72,7 @@ local function memory(d, p)
   end
   p.tile_q = d.buffer { "tile_q", p.lines, p.pitch, memory = "shared", type = op.type }
   p.tile_k = d.buffer { "tile_k", p.keys, p.pitch, memory = "shared", type = op.type, copies = d.choose(p.two, 2, 1) }
+  p.tile_v = d.buffer { "tile_v", p.dim, pitch_turned, memory = "shared", type = op.type, used = p.turned }
   p.scores = d.buffer { "scores", p.lines, p.pitch_scores, memory = "shared" }
   p.weights = d.buffer { "weights", p.lines, p.pitch_weights, memory = "shared", type = p.element }
   p.factors = d.buffer { "factors", p.lines, memory = "shared" }
@@ -80,14 +83,29 @@ local function memory(d, p)
   p.line = d.buffer { "line", p.each, 2, memory = "registers" } -- its largest score, its sum of weights
 end
 
-local function fill(d, w, p, name, to, rows, path, first)
-  local load = w.cooperative("fill_" .. name, {
-    elements = rows * p.dim, row = p.dim, vector = p.vector, threads = p.threads, most_copied = most_rounds_copied,
+local function cooperative(w, p, name, elements, row, vector)
+  return w.cooperative(name, {
+    elements = elements, row = row, vector = vector, threads = p.threads, most_copied = most_rounds_copied,
     lanes = { { loop = p.lane, count = p.lanes }, { loop = p.column, count = p.columns }, { loop = p.row, count = p.rows } },
   })
+end
+
+local function fill(d, w, p, name, to, rows, path, first, when)
+  local load = cooperative(w, p, "fill_" .. name, rows * p.dim, p.dim, p.vector)
   d.statement {
-    "fill " .. name, loops = w.joined(path, load.loops), stores = to { load.across, load.along },
+    "fill " .. name, loops = w.joined(path, load.loops), when = when, stores = to { load.across, load.along },
     reads = { p.in_memory(name, p.matrix, first + load.across, load.along) },
+  }
+end
+
+-- Vectors of two keys at once.
+local function fill_turned(d, w, p)
+  local load = cooperative(w, p, "turn_v", p.keys // 2 * (p.dim // p.vector), p.keys // 2, 1)
+  local two, element = w.loop("turn_key", "unrolled", 2), w.loop("turn_element", "vectorized", p.vector)
+  local key, along = load.along * 2 + two, load.across * p.vector + element
+  d.statement {
+    "turn v", loops = w.joined(p.in_tile, load.loops, { two, element }), when = p.turned, stores = p.tile_v { along, key },
+    reads = { p.in_memory("v", p.matrix, p.key + key, along) },
   }
 end
 
@@ -100,16 +118,18 @@ local function product(d, w, p, x)
   local function load(what, fragment, count, share, from, type)
     local element = w.loop(x.name .. "_" .. what .. "_element", "vectorized", share)
     local held = d.buffer { x.name .. "_" .. what, count, share, memory = "registers", type = type }
-    d.statement {
-      x.name .. " " .. what, loops = w.joined(path, { fragment, element }), stores = held { fragment, element },
-      reads = { from(fragment, element) },
-    }
+    for n, way in ipairs(from) do -- one or the other
+      d.statement {
+        x.name .. " " .. what .. n, loops = w.joined(path, { fragment, element }), when = way.when,
+        stores = held { fragment, element }, reads = { way.element(fragment, element) },
+      }
+    end
     return held { fragment, 0 }
   end
-  local a = load("a", i, p.count, x.share_a, function(fragment, element)
-    return x.a { p.row * p.m + fragment * (p.rows * p.m), at + element }
-  end, x.type_a)
-  local b = load("b", j, x.columns, x.share_b, function(fragment, element) return x.b(at, fragment, element) end, p.op.type)
+  local a = load("a", i, p.count, x.share_a, {
+    { element = function(fragment, element) return x.a { p.row * p.m + fragment * (p.rows * p.m), at + element } end },
+  }, x.type_a)
+  local b = load("b", j, x.columns, x.share_b, x.b(at), p.op.type)
   local element = w.loop(x.name .. "_element", "vectorized", x.share)
   d.statement {
     x.name, loops = w.joined(path, { i, j, element }), updates = x.to { i, j, element }, reads = { a, b },
@@ -121,7 +141,9 @@ local function scores(d, w, p)
   product(d, w, p, {
     name = "scores", extent = p.dim, step = p.step, columns = p.keys_of_unit, a = p.tile_q, type_a = p.op.type,
     share_a = p.m * p.step // p.lanes, share_b = p.n * p.step // p.lanes, share = p.of_scores, each = p.step, to = p.score,
-    b = function(at, j, element) return p.tile_k { p.column * p.n + j * (p.columns * p.n), at + element } end,
+    b = function(at)
+      return { { element = function(j, element) return p.tile_k { p.column * p.n + j * (p.columns * p.n), at + element } end } }
+    end,
   })
   local i, j = w.loop("score_i", "unrolled", p.count), w.loop("score_j", "unrolled", p.keys_of_unit)
   local element = w.loop("score_element", "vectorized", p.of_scores)
@@ -176,7 +198,13 @@ local function values(d, w, p)
   product(d, w, p, {
     name = "values", extent = p.keys, step = p.k, columns = p.dims, a = p.weights, type_a = p.element,
     share_a = p.m * p.k // p.lanes, share_b = p.n * p.k * p.o_vector // p.lanes, share = p.of_o, each = p.k, to = p.o,
-    b = function(at, j, element) return p.tile_k { at, (p.column + j * p.columns) * (p.n * p.o_vector) + element } end,
+    b = function(at)
+      local function along(j) return (p.column + j * p.columns) * (p.n * p.o_vector) end
+      return {
+        { when = d.none(p.turned), element = function(j, element) return p.tile_k { at, along(j) + element } end },
+        { when = p.turned, element = function(j, element) return p.tile_v { along(j), at + element } end },
+      }
+    end,
   })
 end
 
@@ -274,7 +302,8 @@ function attention_nest.declare(op, schedule, shapes)
     fill(d, w, p, "q", p.tile_q, p.lines, p.path, p.first)
     fill(d, w, p, "k", p.tile_k, p.keys, p.in_tile, p.key)
     scores(d, w, p)
-    fill(d, w, p, "v", p.tile_k, p.keys, p.in_tile, p.key)
+    fill(d, w, p, "v", p.tile_k, p.keys, p.in_tile, p.key, d.none(p.turned))
+    fill_turned(d, w, p)
     weigh(d, w, p)
     values(d, w, p)
     finish(d, w, p)

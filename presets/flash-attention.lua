@@ -28,7 +28,7 @@ param.group  = factors(has_units and (device.is_cpu and 4 or 8) or device.is_cpu
 param.rows   = discrete(has_units and { 1, 2, 4 } or { 1, 2, 4, 8 }) -- fragments of lines of a unit
 param.keys   = discrete(has_units and { 1, 2, 4, 8 } or { 1, 2, 4 }) -- and of keys
 param.vector = discrete(attention.widths(op, api))
-param.tiles  = categorical(attention.tiles)                     -- K and V in one place, or in two
+param.tiles  = categorical(attention.tiles(op, api))            -- K and V in one place, in two, or V transposed in its own
 param.skew   = discrete { 0, 1 }                                -- after each row of what is shared, in 16 bytes
 if not has_units then
   param.unroll = discrete { 1, 2, 4 }                           -- vectors of dim, and keys, before loops turn

@@ -24,17 +24,20 @@ layout(std430, set = 0, binding = ${op.bindings[name:upper()]}) restrict readonl
 % end
 layout(std430, set = 0, binding = ${whole and op.bindings.O or op.bindings.scratch}) restrict writeonly buffer BufferO { ${glsl.vector(output, o_vector)} buffer_o[]; };
 
-% for _, name in ipairs(p.two and { "q", "k", "v" } or { "q", "k" }) do
+% for _, name in ipairs(p.two and not p.turned and { "q", "k", "v" } or { "q", "k" }) do
 shared ${moved} tile_${name}[${(name == "q" and p.lines or p.keys) * p.pitch}];
+% end
+% if p.turned then
+shared uint tile_v[${p.dim * p.pitch_turned}]; // ${p.dim} rows of pairs of keys
 % end
 shared float scores[${p.lines * p.pitch_scores}];
 shared ${glsl.vector(p.element, 1)} weights[${p.lines * p.pitch_weights}];
 shared float factors[${p.lines}];
 % local tile_v = p.two and "tile_v" or "tile_k"
 %
-% -- Fills a tile with rows from `first` on: those beyond the last are the last one again, what is behind dim is 0.
-% local function fill(to, from, rows, first, last, row_of)
-%   local load, row = attention.load(p, rows), p.dim // v
+% -- An invocation's rounds of filling a tile of so many rows: body(round, at).
+% local function each_round(rows, body)
+%   local load = attention.load(p, rows)
 %   if load.looped then
         for (uint round = 0; round < ${load.rounds}; ++round)
 %   end
@@ -42,16 +45,45 @@ shared float factors[${p.lines}];
 %     local at = sum("thread", load.looped and "round * " .. p.threads or round * p.threads)
 %     local is_last = load.vectors % p.threads ~= 0 and (load.looped or round == load.rounds - 1)
         ${is_last and "if (" .. at .. " < " .. load.vectors .. ") " or ""}{
-            const uint at = ${at}, row = ${over("at", row)}, d = ${modulo("at", row)};
-            const uint from = ${row_of("min(" .. first .. " + row, " .. last .. ")")} * ${op.dim // v};
-%     local value = "buffer_" .. from .. "[from + " .. (p.padded and "min(d, " .. op.dim // v - 1 .. ")" or "d") .. "]"
-%     if p.padded then value = glsl.guarded("d < " .. op.dim // v, value, u and v > 1 and "word" or op.type, u and v > 1 and v * glsl.bytes(op.type) // 4 or v) end
-            ${to}[row * ${p.pitch} + d] = ${value};
+            const uint at = ${at};
+%     body()
         }
 %   end
 % end
-% local function fill_keys(to, from, first)
-%   fill(to, from, p.keys, first, op.M - 1, function(row) return "(origin_k + " .. times(row, p.place.keys.key) .. ")" end)
+%
+% -- Vector d of a row that is `from` in memory; what is behind dim is 0.
+% local function fetched(buffer, from)
+%   local value = "buffer_" .. buffer .. "[" .. from .. " * " .. op.dim // v .. " + " .. (p.padded and "min(d, " .. op.dim // v - 1 .. ")" or "d") .. "]"
+%   local as_words = u and v > 1
+%   return p.padded and glsl.guarded("d < " .. op.dim // v, value, as_words and "word" or op.type, as_words and v * glsl.bytes(op.type) // 4 or v) or value
+% end
+%
+% -- Fills a tile with rows from `first` on: those beyond the last are the last one again.
+% local function fill(to, from, rows, first, last, row_of)
+%   each_round(rows, function()
+            const uint row = ${over("at", p.dim // v)}, d = ${modulo("at", p.dim // v)};
+            ${to}[row * ${p.pitch} + d] = ${fetched(from, row_of("min(" .. first .. " + row, " .. last .. ")"))};
+%   end)
+% end
+% local function row_of_key(key) return "(origin_k + " .. times(key, p.place.keys.key) .. ")" end
+% local function fill_keys(to, from, first) fill(to, from, p.keys, first, op.M - 1, row_of_key) end
+%
+% -- The same of V, transposed, two keys in a word. Neighbours have neighbouring keys, and write side by side.
+% local function fill_turned()
+%   each_round(p.keys // 2, function()
+            const uint pair = ${modulo("at", p.keys // 2)}, d = ${over("at", p.keys // 2)};
+%     for n, name in ipairs { "even", "odd" } do
+            const ${moved} ${name} = ${fetched("v", row_of_key("min(" .. sum("key + pair * 2", n - 1) .. ", " .. op.M - 1 .. ")"))};
+%     end
+%     if v == 1 then
+            tile_v[d * ${p.pitch_turned} + pair] = packFloat2x16(f16vec2(even, odd));
+%     end
+%     for word = 0, v // 2 - 1 do
+%       local even, odd = glsl.components("even", v // 2, word, 1), glsl.components("odd", v // 2, word, 1)
+            tile_v[(d * ${v} + ${2 * word}) * ${p.pitch_turned} + pair] = (${even} & 0xffffu) + (${odd} << 16);
+            tile_v[(d * ${v} + ${2 * word + 1}) * ${p.pitch_turned} + pair] = (${even} >> 16) + (${odd} & 0xffff0000u);
+%     end
+%   end)
 % end
 %
 % -- Line i of a unit, and the key or column of O that begins its fragment j, of those of its tile.
@@ -170,7 +202,11 @@ shared float factors[${p.lines}];
 %   end
 %   for j = 0, p.dims - 1 do
             ${u.declare("b", "v_" .. j)}
+%     if p.turned then
+            ${u.load("b", "v_" .. j, { name = "tile_v", element = op.type, vector = 2 }, sum(times(column(j), p.pitch_turned), times("c", p.k // 2)), p.pitch_turned, true)}
+%     else
             ${u.load("b", "v_" .. j, named(tile_v), sum(times("c", p.k * p.pitch), over(glsl.bracketed(column(j)), v)), p.pitch)}
+%     end
 %     for i = 0, p.count - 1 do
             ${u.multiply_add("o_" .. i .. "_" .. j, "w_" .. i, "v_" .. j)}
 %     end
@@ -255,7 +291,7 @@ void main()
 % end
 % if u then scores_of_units() else scores_of_invocations() end
         barrier();
-% fill_keys(tile_v, "v", "key")
+% if p.turned then fill_turned() else fill_keys(tile_v, "v", "key") end
 % for e = 0, p.each - 1 do weigh(e) end
         barrier();
 % rescale()
