@@ -35,7 +35,7 @@ shared ${glsl.vector(p.element, 1)} weights[${p.lines * p.pitch_weights}];
 shared float factors[${p.lines}];
 % local tile_v = p.two and "tile_v" or "tile_k"
 %
-% -- An invocation's rounds of filling a tile of so many rows: body(round, at).
+% -- The rounds in which an invocation fills a tile of so many rows: body() is about its vector `at`.
 % local function each_round(rows, body)
 %   local load = attention.load(p, rows)
 %   if load.looped then
