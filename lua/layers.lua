@@ -140,23 +140,17 @@ function layers.lrn(t)
   } }
 end
 
--- Queries, keys and values of `heads` heads side by side, a row for each token: products of each head's queries with
--- all its keys, a softmax, products with the values. Nothing is masked. The heads lie in turn, so nothing is moved.
+-- Queries, keys and values of `heads` heads side by side, a row for each token, in one kernel. Keys and values may have fewer
+-- heads; under a causal mask a token sees those before it.
 function layers.attention(t)
-  local t, what = read("attention", t, 3, { "heads" }, {})
-  local name, queries, keys, values, heads = t[1], t[2], t[3], t[4], t.heads
-  local tokens, hidden, context = queries.sizes[1], queries.sizes[2], keys.sizes[1]
+  local t, what = read("attention", t, 3, { "heads" }, { causal = false })
+  local queries, keys = t[2], t[3]
   if #queries.sizes ~= 2 or #keys.sizes ~= 2 then error(what .. ": queries and keys are matrices, a row for each token") end
-  if hidden % heads ~= 0 then error(what .. ": the heads do not divide the rows") end
-  local head, type = hidden // heads, queries.type
-  local scores = layer { name = name .. " scores", preset = "gemm", from = { A = queries, B = keys }, set = {
-    batch = heads, N = tokens, M = context, K = head, layout = "nt", type = type, scale = 1 / math.sqrt(head),
-    row_a = hidden, row_b = hidden, batch_a = head, batch_b = head,
-  } }
-  return layer { name = name .. " values", preset = "gemm",
-    from = { A = layers.softmax { name .. " softmax", scores }, B = values }, set = {
-    batch = heads, N = tokens, M = head, K = context, layout = "nn", type = type,
-    row_b = hidden, row_c = hidden, batch_b = head, batch_c = head,
+  local dim = queries.sizes[2] // t.heads
+  if dim * t.heads ~= queries.sizes[2] or keys.sizes[2] % dim ~= 0 then error(what .. ": the heads do not divide the rows") end
+  return layer { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
+    heads = t.heads, kv_heads = keys.sizes[2] // dim, N = queries.sizes[1], M = keys.sizes[1], dim = dim,
+    type = queries.type, layout = "bnhd", mask = t.causal and "causal" or "none",
   } }
 end
 

@@ -1,5 +1,5 @@
 -- presets/networks/bert-base.lua: the encoder of BERT-base
-network "BERT-base: its encoder, without layer norm and masks (no operator has them), with relu for its GELU"
+network "BERT-base: its encoder, without layer norm and masks of padding (no operator has them), with relu for its GELU"
 
 local layer_count, tokens = size("layers", 12), size("tokens", 128)
 local hidden, heads = 768, 12

@@ -1,5 +1,5 @@
 -- presets/networks/llama7b-layer.lua: one decoder layer of a language model of 7 billion parameters
-network "a decoder layer of a 7B language model, without RMS norm, rotary embeddings and masks (no operator has them)"
+network "a decoder layer of a 7B language model, without RMS norm and rotary embeddings (no operator has them)"
 
 -- `tokens` at once: 1 while a text is written, 512 and more while one is read. Their keys and values go out to the
 -- caches, which hold those of all `context` tokens and come in.
@@ -19,7 +19,7 @@ local values = input { name = "values", sizes = { context, hidden }, type = type
 
 output(dense("key", x, hidden))
 output(dense("value", x, hidden))
-local seen = layers.attention { "attention", dense("query", x, hidden), keys, values, heads = heads }
+local seen = layers.attention { "attention", dense("query", x, hidden), keys, values, heads = heads, causal = true }
 x = dense("attended", seen, hidden, x)
 
 -- down(silu(gate) * up), silu(y) = y * sigmoid(y)

@@ -63,6 +63,9 @@ static const struct range ranges[] = {
     {NULL, "rows", 1, 60},
     {NULL, "columns", 1, 300},
     {NULL, "count", 1, 3000},
+    {NULL, "heads", 1, 3},
+    {NULL, "kv_heads", 0, 2},
+    {NULL, "dim", 1, 70},
 };
 
 // Settings each value of which makes an entry of its own; other choices are drawn at random.
@@ -242,7 +245,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)];
     bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
-    if (strcmp(s->name, "units") == 0)
+    bool anywhere = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
+    if (strcmp(s->name, "units") == 0 && !anywhere) // others are of devices that have them
         value = "emulated";
     else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
         value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
@@ -299,6 +303,11 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
     static const char *const channels[] = {"in_channels", "out_channels"};
     for (int i = 0; groups > 1 && i < 2; i++)
         change(d, channels[i], groups * strtoll(value_of(d, channels[i]), NULL, 10));
+    int64_t kv_heads = strtoll(value_of(d, "kv_heads"), NULL, 10);
+    if (kv_heads > 1)
+        change(d, "heads", kv_heads * strtoll(value_of(d, "heads"), NULL, 10));
+    if (strcmp(value_of(d, "mask"), "causal") == 0)
+        change(d, "M", strtoll(value_of(d, "N"), NULL, 10) + strtoll(value_of(d, "M"), NULL, 10));
     if (window > 0 && padding >= window)
         change(d, "padding", window - 1);
     if (window > 0 && padding + 1 >= window) // else a window may lie behind the image

@@ -87,7 +87,7 @@ const struct block_format *operation_blocks(const struct operation *o);
 // clang-format off
 #define OPERATIONS(O) \
     O(matmul) O(batch_matmul) O(conv2d) O(max_pool) O(avg_pool) O(softmax) O(elementwise) O(copy) O(lrn) \
-    O(concat) O(strided)
+    O(concat) O(strided) O(attention)
 // clang-format on
 
 extern const struct operation_kind *const operation_kinds[]; // NULL-terminated

@@ -354,3 +354,82 @@ const struct operation_kind operation_conv2d = {
     .complete = conv2d_complete,
     .tensors = conv2d_tensors,
 };
+
+// --- attention ---
+
+// O = softmax(Q K' / sqrt(dim)) V, head by head; `kv_heads` fewer heads of K and V are each used by
+// neighbouring heads of Q. Of a causal mask the last query sees all keys, each one before it one
+// key less, as where the first keys come out of a cache.
+
+// Gives K and V as many heads as Q where they have none of their own.
+static bool attention_complete(struct operation *o, struct err *e)
+{
+    int64_t heads = operation_size(o, "heads"), *kv = operation_size_at(o, "kv_heads");
+    *kv = *kv == 0 ? heads : *kv;
+    if (heads % *kv != 0)
+        return err_set(e, "attention: kv_heads does not divide heads");
+    return !operation_chooses(o, "mask", "causal") ||
+           operation_size(o, "N") <= operation_size(o, "M") ||
+           err_set(e, "attention: a causal mask has at least as many keys (M) as queries (N)");
+}
+
+static struct tensor head_tensor(const struct operation *o, const char *name, const char *heads,
+                                 const char *rows)
+{
+    bool heads_first = operation_chooses(o, "layout", "bhnd");
+    const int64_t size[4] = {
+        operation_size(o, "batch"), operation_size(o, heads_first ? heads : rows),
+        operation_size(o, heads_first ? rows : heads), operation_size(o, "dim")};
+    return tensor_packed(name, operation_element(o), 4, size);
+}
+
+static int attention_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
+{
+    out[0] = head_tensor(o, "Q", "heads", "N");
+    out[1] = head_tensor(o, "K", "kv_heads", "M");
+    out[2] = head_tensor(o, "V", "kv_heads", "M");
+    out[3] = head_tensor(o, "O", "heads", "N");
+    return 4;
+}
+
+// Two products over the pairs of a query and a key that it sees.
+static double attention_flop(const struct operation *o)
+{
+    double n = (double)operation_size(o, "N"), m = (double)operation_size(o, "M");
+    double pairs = n * m - (operation_chooses(o, "mask", "causal") ? n * (n - 1) / 2 : 0);
+    return 4 * (double)operation_size(o, "batch") * (double)operation_size(o, "heads") * pairs *
+           (double)operation_size(o, "dim");
+}
+
+// One query is a product with a vector.
+static struct workload attention_work(const struct operation *o)
+{
+    return operation_size(o, "N") == 1 ? operation_moved(o)
+                                       : (struct workload){attention_flop(o), WORK_FLOP};
+}
+
+const struct operation_kind operation_attention = {
+    .name = "attention",
+    .help = "O = softmax(Q K' / sqrt(dim)) V, head by head; kv_heads fewer of K and V",
+    .sizes =
+        (const struct operation_size[]){
+            {"batch", 1, 1},
+            {"heads", SIZE_REQUIRED, 1},
+            {"kv_heads", 0, 0},
+            {"N", SIZE_REQUIRED, 1},
+            {"M", SIZE_REQUIRED, 1},
+            {"dim", SIZE_REQUIRED, 1},
+            {NULL, 0, 0},
+        },
+    .choices =
+        (const struct operation_choice[]){
+            {"type", (const char *const[]){"f32", "f16", NULL}, true},
+            {"layout", (const char *const[]){"bhnd", "bnhd", NULL}, true},
+            {"mask", (const char *const[]){"none", "causal", NULL}, false},
+            {NULL, NULL, false},
+        },
+    .flop = attention_flop,
+    .work = attention_work,
+    .complete = attention_complete,
+    .tensors = attention_tensors,
+};

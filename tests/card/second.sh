@@ -2,9 +2,9 @@
 # second.sh [OUT]: quantised products, convolutions, attention and a network in half precision.
 . "$(dirname "${BASH_SOURCE[0]}")/rows.sh"
 
-rows=32000 depth=4096 trials=24 image=() scores=(--set shape=2) network=(--trials 140 --seconds 120)
+rows=32000 depth=4096 trials=24 image=() attention=(--set heads=32 --set N=512 --set M=512 --set dim=128) network=(--trials 140 --seconds 120)
 if [ -n "${CARD_SMALL-}" ]; then
-    rows=256 depth=256 trials=4 scores=() network=(--set image=32 --trials 108 --seconds 20)
+    rows=256 depth=256 trials=4 attention=() network=(--set image=32 --trials 108 --seconds 20)
     image=(--set batch=1 --set height=8 --set width=8 --set in_channels=8 --set out_channels=8)
 fi
 
@@ -19,6 +19,6 @@ for layout in nchw nhwc; do
     tune "convolution f16 $layout" 30 conv-implicit "${image[@]}" --set type=f16 --set layout=$layout --trials $trials --seconds 15
 done
 tune 'convolution f16 nchw, Winograd' 30 conv-winograd "${image[@]}" --set type=f16 --trials $trials --seconds 15
-tune 'softmax(QK)' 40 attention "${scores[@]}" --trials $trials --seconds 25
+tune 'attention f16' 40 flash-attention "${attention[@]}" --set type=f16 --trials $trials --seconds 25
 tune 'ResNet-50 f16' 150 resnet50 --set type=f16 "${network[@]}"
 finish

@@ -47,8 +47,6 @@ def layers(torch, new):
         yield f"convolution f16 {name}", lambda: functional.conv2d(x, w, None, 1, 1), 2 * 16 * 64 * 56 * 56 * 64 * 9, 0
     q, k, v = (new(1, 32, 512, 128, dtype=half) for _ in range(3))
     yield "attention f16", lambda: functional.scaled_dot_product_attention(q, k, v), 4 * 32 * 512 * 512 * 128, 0
-    s, t = new(32, 512, 128), new(32, 512, 128)
-    yield "softmax(QK) f32", lambda: (s @ t.transpose(-1, -2) / 128**0.5).softmax(-1), 2 * 32 * 512 * 512 * 128, 0
     import torchvision
 
     model = torchvision.models.resnet50().eval().to("cuda", half).to(memory_format=torch.channels_last)

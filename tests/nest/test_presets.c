@@ -122,6 +122,9 @@ static const struct product products[] = {
      LIST("nchw")},
     {"skinny", "cpu", "N=16384 M=1 K=16384 bias=add", ALL_TYPES, MATRICES},
     {"skinny", "discrete", "N=3 M=32768 K=65536 batch=2 residual=add", ALL_TYPES, MATRICES},
+    {"flash-attention", "cpu", "heads=4 kv_heads=2 N=8192 M=8192 dim=1024", FLOATS,
+     LIST("bhnd", "bnhd")},
+    {"flash-attention", "discrete", "heads=2 N=4096 M=8192 dim=512", FLOATS, LIST("bhnd")},
     {"cbr", "cpu", "pad=0", NULL, NULL},
     {"rms-norm", "cpu", "M=64 N=64", NULL, NULL},
     {"nrm", "cpu", "", NULL, NULL},
@@ -291,6 +294,9 @@ static const struct mutant {
     {PLAIN + 3, "softmax.lua", "when = twice, stores", "stores"},
     {PLAIN + 6, "lua/plain_nest.lua", "d.ceil_div(count, most_groups)", "1"},
     {PLAIN + 8, "copy.lua", "columns + c.pad", "columns"},
+    {36, "lua/fused_attention_nest.lua", "p.keys // p.share", "p.keys"},
+    {36, "lua/fused_attention_nest.lua", "add = 2, multiply = 1,", "add = 1, multiply = 1,"},
+    {36, "lua/fused_attention_nest.lua", "p.two, 2, 1", "p.two, 1, 2"},
 };
 
 // The preset from its own texts, one of them changed.

@@ -286,7 +286,7 @@ static void what_the_reference_is_has_a_name(void **state)
         operation_init(&o, operation_kind_find(by_loops[i]));
         assert_string_equal(operator_reference_name(&o), "loops of tilewalk's own, in double");
     }
-    static const char *const by_blas[] = {"matmul", "batch_matmul", "conv2d"};
+    static const char *const by_blas[] = {"matmul", "batch_matmul", "conv2d", "attention"};
     for (size_t i = 0; i < sizeof by_blas / sizeof *by_blas; i++) {
         operation_init(&o, operation_kind_find(by_blas[i]));
         assert_string_equal(operator_reference_name(&o), "OpenBLAS");
