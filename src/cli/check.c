@@ -122,15 +122,6 @@ void sample_add_text(const struct sample *s, const struct gpu_info *d, struct st
     arena_finish(&words);
 }
 
-// The text of a driver is escaped: it may have what a terminal would obey.
-static void print_log(const char *line)
-{
-    struct arena words;
-    arena_init(&words);
-    fprintf(stderr, "%s\n", shown_text(&words, line));
-    arena_finish(&words);
-}
-
 static int check_compile(struct script *script, const struct gpu_info *device,
                          const struct arguments *a)
 {
@@ -142,8 +133,7 @@ static int check_compile(struct script *script, const struct gpu_info *device,
                                      .count = arguments_integer(a, "compile", 0),
                                      .seed = (uint64_t)arguments_integer(a, "seed", 1),
                                      .validate = arguments_flag(a, "validate"),
-                                     .fault = arguments_text(a, "fault"),
-                                     .on_log = arguments_flag(a, "verbose") ? print_log : NULL};
+                                     .fault = arguments_text(a, "fault")};
     if (!sample_take(&o, &s, &e))
         code = fail_with(&e, EXIT_FAILED);
     else if (!s.asked)
@@ -648,9 +638,6 @@ static const struct option options[] = {
     {"seed", OPTION_INTEGER, "S", "seed of the configurations of --compile (default: 1)", 0,
      1L << 53},
     {"validate", OPTION_FLAG, NULL, "with --compile: use the Khronos validation layer"},
-    {"verbose", OPTION_FLAG, NULL,
-     "with --compile: report the logs of workers and drivers (NAK_DEBUG=print, RADV_DEBUG=asm and "
-     "INTEL_DEBUG=cs make Mesa's print the assembly)"},
     OPTION_FAULT,
     OPTION_GLSLANG,
     OPTION_SANDBOX,

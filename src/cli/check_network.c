@@ -36,7 +36,7 @@ static void add_file(struct json_writer *w, const char *name, const struct weigh
     json_begin_object(w, name);
     json_add_text(w, "file", from->path);
     json_add_text_if_any(w, "name", from->name);
-    json_add_text(w, "type", from->type_name);
+    json_add_text(w, "type", element_name(from->saved));
     json_end(w);
 }
 

@@ -28,8 +28,11 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
     if (d->limits.subgroup_least < d->limits.subgroup_most)
         printf(", kernels may ask for %u to %u", d->limits.subgroup_least, d->limits.subgroup_most);
     printf("\n");
-    printf("   16 bit     %s\n", d->limits.f16 ? "storage and arithmetic" : "no");
-    printf("   8 bit      %s\n", d->limits.i8 ? "storage and arithmetic" : "no");
+    printf("   types     ");
+    for (enum element e = 0; e < ELEMENT_COUNT; e++)
+        if (limits_has_type(&d->limits, e))
+            printf(" %s", element_name(e));
+    printf("\n");
     if (d->limits.loop_trips)
         printf("   loops      cut after %" PRIu64 " iterations of an invocation\n",
                d->limits.loop_trips);

@@ -7,22 +7,26 @@
 
 // --- ranges ---
 
+static struct range range_of_element(enum element e)
+{
+    bool is_real = element_is_real(e);
+    return (struct range){is_real ? -INFINITY : element_least(e),
+                          is_real ? INFINITY : element_most(e)};
+}
+
 // Returns the range of a node; `r` has the ranges of its operands.
 static struct range range_of(const struct definition *d, const struct define_stage *s,
                              const struct node *n, const struct range *r,
                              const struct range *tensor)
 {
     static const struct range all = {-INFINITY, INFINITY};
-    static const struct range elements[ELEMENT_COUNT] = {[ELEMENT_F32] = {-INFINITY, INFINITY},
-                                                         [ELEMENT_F16] = {-INFINITY, INFINITY},
-                                                         [ELEMENT_I8] = {-128, 127},
-                                                         [ELEMENT_I32] = {INT32_MIN, INT32_MAX}};
     struct range a = n->a >= 0 ? r[n->a] : all, b = n->b >= 0 ? r[n->b] : all;
     double by = n->b >= 0 && d->node[n->b].op == NODE_NUMBER ? d->node[n->b].number : 0;
     switch (n->op) {
     case NODE_NUMBER: return (struct range){n->number, n->number};
     case NODE_AXIS: return (struct range){0, (double)s->extent[n->axis] - 1};
-    case NODE_READ: return tensor ? tensor[n->tensor] : elements[d->tensor[n->tensor].element];
+    case NODE_READ:
+        return tensor ? tensor[n->tensor] : range_of_element(d->tensor[n->tensor].element);
     case NODE_ADD: return (struct range){a.low + b.low, a.high + b.high};
     case NODE_SUBTRACT: return (struct range){a.low - b.high, a.high - b.low};
     case NODE_MULTIPLY: {

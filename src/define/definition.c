@@ -126,7 +126,7 @@ int definition_axis(struct definition *d, int axis)
 
 int definition_read(struct definition *d, int tensor, const int *index, int count)
 {
-    struct node n = blank(NODE_READ, d->tensor[tensor].element <= ELEMENT_F16);
+    struct node n = blank(NODE_READ, element_is_real(d->tensor[tensor].element));
     int first = d->index_count, nodes = d->node_count;
     n.tensor = tensor;
     n.index = first;
@@ -142,9 +142,14 @@ int definition_read(struct definition *d, int tensor, const int *index, int coun
     return found;
 }
 
+bool define_computes(enum element e)
+{
+    return e <= ELEMENT_I32;
+}
+
 int definition_cast(struct definition *d, int a, enum element element)
 {
-    struct node n = blank(NODE_CAST, element <= ELEMENT_F16);
+    struct node n = blank(NODE_CAST, element_is_real(element));
     n.a = a;
     n.element = element;
     return a < 0 ? -1 : add(d, &n);
@@ -434,7 +439,7 @@ static bool read_tensor(struct words *w)
     if (w->d->stage_count || w->d->tensor_count == DEFINE_MAX_INPUTS || !next(w))
         return false;
     t.name = arena_strdup(&w->d->arena, w->word);
-    if (!next(w) || (t.element = element_named(w->word)) == ELEMENT_COUNT)
+    if (!next(w) || !define_computes(t.element = element_named(w->word)))
         return false;
     while (next(w))
         if (t.rank == DEFINE_MAX_RANK || !read_size(w->word, &t.size[t.rank++], &end) || *end)
@@ -465,7 +470,7 @@ static bool push_word(struct words *w, int axes)
             (by->is_real || d->node[operand[0]].is_real || by->op != NODE_NUMBER || by->number < 1))
             return false;
         node = definition_op(d, (enum node_op)op, operand[0], operand[1], operand[2]);
-    } else if (element < ELEMENT_COUNT) {
+    } else if (define_computes(element)) {
         node = w->depth > 0 ? definition_cast(d, w->stack[--w->depth], element) : -1;
     } else if (str_starts(w->word, "read")) {
         long tensor = strtol(w->word + 4, &end, 10);
@@ -528,7 +533,7 @@ static bool read_stage(struct words *w)
     if (w->d->stage_count == DEFINE_MAX_STAGES || !next(w))
         return false;
     t.name = arena_strdup(&w->d->arena, w->word);
-    if (!next(w) || (t.element = element_named(w->word)) == ELEMENT_COUNT || !next(w))
+    if (!next(w) || !define_computes(t.element = element_named(w->word)) || !next(w))
         return false;
     for (int i = 0; i < REDUCE_COUNT; i++)
         if (str_equal(w->word, reduction_names[i]))

@@ -199,3 +199,26 @@ bool peak_find(struct store *store, const struct gpu_info *i, struct roofline *o
     arena_finish(&a);
     return ok;
 }
+
+bool peak_judge_matrices(struct store *store, struct gpu_info *i, bool here, struct err *e)
+{
+    struct roofline peak;
+    struct err why;
+    bool found;
+    if (i->limits.matrix.api == MATRIX_NONE)
+        return true;
+    if (!peak_find(store, i, &peak, &found, e))
+        return false;
+    if (!found && here && !i->is_cpu) {
+        found = peak_measure(store, i, &peak, &why);
+        if (!found)
+            log_warning("%s", why.text);
+    }
+    if (found && !roofline_has_matrix_units(&peak)) {
+        log_warning("'%s' multiplies matrices no faster than single numbers: its driver emulates "
+                    "them, and they are not used",
+                    i->name);
+        i->limits.matrix = (struct matrix_units){.api = MATRIX_NONE};
+    }
+    return true;
+}

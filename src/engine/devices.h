@@ -47,5 +47,9 @@ bool peak_find(struct store *store, const struct gpu_info *i, struct roofline *o
 // Takes some seconds, and the device; what was stored before is replaced.
 bool peak_measure(struct store *store, const struct gpu_info *i, struct roofline *out,
                   struct err *e);
+// Takes the matrix units from the limits of a device whose peaks say that its driver emulates them.
+// Measures the peaks where the device has matrices, is no CPU and is `here`. False: the database
+// fails.
+bool peak_judge_matrices(struct store *store, struct gpu_info *i, bool here, struct err *e);
 
 #endif

@@ -211,7 +211,8 @@ static bool start(struct network_run *n, const struct session_host *host,
     free(scheduler);
     const struct backend_wish wish = {.source = source, .device = o->each->device};
     if (!check_backend(o->each, e) || !n->record.scheduler ||
-        !backend_choose(&n->choice, NULL, &wish, e))
+        !backend_choose(&n->choice, NULL, &wish, e) ||
+        !backend_judge_matrices(&n->choice, n->store.db, e))
         return false;
     // This checks the network as a whole; draft_tasks checks each task against the device.
     const struct gpu_info *info = backend_device(&n->choice);

@@ -36,11 +36,8 @@ static void log_line(void *context, int worker, const char *line)
     static const char warning[] = "tilewalk: warning: ", message[] = "validation: ";
     struct run *r = context;
     (void)worker;
-    if (!str_starts(line, warning)) {
-        if (r->options->on_log)
-            r->options->on_log(line);
+    if (!str_starts(line, warning))
         return;
-    }
     r->found->messages += str_starts(line + sizeof warning - 1, message);
     log_warning("%s", line + sizeof warning - 1);
 }

@@ -18,10 +18,9 @@ struct sample_options {
     int64_t count;
     uint64_t seed;
     bool runs;
-    double seconds;                   // after which no more are begun; 0: no limit
-    bool validate;                    // with the Khronos validation layer
-    const char *fault;                // as in pool_options
-    void (*on_log)(const char *line); // what workers and drivers print; may be NULL
+    double seconds;    // after which no more are begun; 0: no limit
+    bool validate;     // with the Khronos validation layer
+    const char *fault; // as in pool_options
 };
 
 struct sample_refusal {

@@ -86,6 +86,12 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
            (c->cards.count == 1 || devices_agree(c->list, &c->cards, e));
 }
 
+bool backend_judge_matrices(struct backend_choice *c, struct store *store, struct err *e)
+{
+    return !c->on_device ||
+           peak_judge_matrices(store, &c->list[c->cards.index[0]], c->machines == NULL, e);
+}
+
 void backend_choice_finish(struct backend_choice *c)
 {
     remote_destroy(c->remote);

@@ -75,6 +75,8 @@ struct backend_wish {
 // Opens a recording into `recorded`, which may be NULL where no recording is meant.
 bool backend_choose(struct backend_choice *c, struct recorded *recorded,
                     const struct backend_wish *w, struct err *e);
+// Matrices that the driver of a new session's device emulates are none of its units.
+bool backend_judge_matrices(struct backend_choice *c, struct store *store, struct err *e);
 void backend_choice_finish(struct backend_choice *c);
 const struct gpu_info *backend_device(const struct backend_choice *c); // NULL: none
 void backend_take(struct session_backend *b, const struct backend_choice *c);

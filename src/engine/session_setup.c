@@ -261,7 +261,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     struct backend_wish wish = {.source = o->source, .device = o->device};
     if (same_backend)
         wish = (struct backend_wish){.again = &like, .hint = HINT_LIKE};
-    if (!backend_choose(c, &b->recorded, &wish, e))
+    if (!backend_choose(c, &b->recorded, &wish, e) || !backend_judge_matrices(c, s->store.db, e))
         return false;
     backend_take(b, c);
     if (!session_shapes_take(s, o, e) || !session_shapes_parse(s, e))

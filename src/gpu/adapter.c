@@ -156,6 +156,13 @@ static void describe_features(struct adapter *a, bool is_1_2)
     a->info.limits.dot = dot.shaderIntegerDotProduct;
     a->info.limits.f16 = storage.storageBuffer16BitAccess && arithmetic.shaderFloat16;
     a->info.limits.i8 = bytes.storageBuffer8BitAccess && arithmetic.shaderInt8;
+    a->info.limits.types = limits_types((storage.storageBuffer16BitAccess ? NEEDS_STORAGE_16 : 0u) |
+                                        (bytes.storageBuffer8BitAccess ? NEEDS_STORAGE_8 : 0u) |
+                                        (arithmetic.shaderFloat16 ? NEEDS_FLOAT_16 : 0u) |
+                                        (arithmetic.shaderInt8 ? NEEDS_INT_8 : 0u) |
+                                        (all.features.shaderInt16 ? NEEDS_INT_16 : 0u) |
+                                        (all.features.shaderInt64 ? NEEDS_INT_64 : 0u) |
+                                        (all.features.shaderFloat64 ? NEEDS_FLOAT_64 : 0u));
     a->info.limits.features |= (all.features.shaderFloat64 ? FEATURE_F64 : 0) |
                                (all.features.shaderInt64 ? FEATURE_I64 : 0) |
                                (all.features.shaderInt16 ? FEATURE_I16 : 0) |
@@ -279,18 +286,20 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e)
 {
     bool f16 = a->info.limits.f16, i8 = a->info.limits.i8;
+    bool storage_16 = limits_has_type(&a->info.limits, ELEMENT_BF16),
+         storage_8 = limits_has_type(&a->info.limits, ELEMENT_F8E4M3);
     VkPhysicalDevice8BitStorageFeatures bytes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES,
         .storageBuffer8BitAccess = VK_TRUE};
     VkPhysicalDeviceShaderFloat16Int8Features arithmetic = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
-        .pNext = i8 ? &bytes : NULL,
+        .pNext = storage_8 ? &bytes : NULL,
         .shaderFloat16 = f16,
         .shaderInt8 = i8};
     VkPhysicalDevice16BitStorageFeatures storage = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
-        .pNext = &arithmetic,
-        .storageBuffer16BitAccess = f16};
+        .pNext = f16 || i8 || storage_8 ? &arithmetic : NULL,
+        .storageBuffer16BitAccess = storage_16};
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -310,11 +319,12 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     uint32_t extensions = 0;
     if (vk_has_extension(a->handle, PORTABILITY)) // it must be enabled if it exists
         extension[extensions++] = PORTABILITY;
-    if ((f16 || i8) && a->needs_f16_extension)
+    if ((f16 || i8 || storage_8) && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME;
-    if (i8 && a->needs_f16_extension)
+    if (storage_8 && a->needs_f16_extension)
         extension[extensions++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
-    void *chain = matrix_enable(&matrix, extension, &extensions, f16 || i8 ? &storage : NULL);
+    void *chain = matrix_enable(&matrix, extension, &extensions,
+                                f16 || i8 || storage_8 || storage_16 ? &storage : NULL);
     if (a->info.limits.dot) {
         extension[extensions++] = VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME;
         dot.pNext = chain;

@@ -103,24 +103,11 @@ static void describe_subgroups(struct adapter *a)
     l->group_subgroups = size.maxComputeWorkgroupSubgroups;
 }
 
-bool matrix_is_emulated(const struct gpu_info *i)
-{
-    static const char *const chips[] = {"GFX10",   "NAVI1", "NAVI2", "VANGOGH", "REMBRANDT",
-                                        "RAPHAEL", "VEGA",  "RAVEN", "RENOIR",  "MENDOCINO"};
-    const char *chip = strstr(i->name, "(RADV ");
-    bool is_old = false;
-    for (size_t k = 0; chip && k < sizeof chips / sizeof *chips; k++)
-        is_old |= str_starts(chip + strlen("(RADV "), chips[k]);
-    return is_old;
-}
-
 void matrix_describe(struct adapter *a, VkInstance instance)
 {
     struct matrix_features *f = &a->matrix;
     find_features(a);
     describe_subgroups(a);
-    if (matrix_is_emulated(&a->info))
-        f->khr.cooperativeMatrix = VK_FALSE;
     if (f->khr.cooperativeMatrix && f->memory_model.vulkanMemoryModel) {
         VkPhysicalDevice d = a->handle;
         matrix_properties_khr_function get = (matrix_properties_khr_function)vkGetInstanceProcAddr(

@@ -138,9 +138,6 @@ void *executable_enable(VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR 
 // --- device.c ---
 
 void matrix_describe(struct adapter *a, VkInstance instance);
-// Returns whether this is an AMD GPU before RDNA3, which has no matrix units: its driver may offer
-// matrices all the same, and computes them by other instructions.
-bool matrix_is_emulated(const struct gpu_info *i);
 // Adds the names of the extensions to `name` (which has room) and links the features, which must
 // live until the device is open, before `next`; returns the chain.
 void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *count, void *next);

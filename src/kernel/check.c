@@ -380,8 +380,11 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
     }
     char subgroup[200] = "", feature[200] = "", words[80], version[80] = "";
     snprintf(words, sizeof words, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
-    bool lacks_f16 = (f->uses_f16 || f->uses_f16_storage) && !l->f16 && limits_knows(l, LIMITS_f16);
+    // Buffers of bf16 and f8 need nothing but storage.
+    bool lacks_f16 = f->uses_f16 && !l->f16 && limits_knows(l, LIMITS_f16);
     bool lacks_i8 = f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8);
+    bool lacks_storage_16 = f->uses_f16_storage && !limits_has_type(l, ELEMENT_BF16);
+    bool lacks_storage_8 = f->uses_i8_storage && !limits_has_type(l, ELEMENT_F8E4M3);
     bool is_too_new = !kernel_check_version(
         f, limits_knows(l, LIMITS_spirv_minor) ? l->spirv_minor : 0, version, sizeof version);
     bool lacks_dot = f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot);
@@ -393,6 +396,9 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
         {KERNEL_NEEDS_VERSION, is_too_new, version},
         {KERNEL_NEEDS_F16, lacks_f16, "needs 16-bit floats, which the device does not have"},
         {KERNEL_NEEDS_I8, lacks_i8, "needs 8-bit integers, which the device does not have"},
+        {KERNEL_NEEDS_F16, lacks_storage_16,
+         "needs 16-bit storage, which the device does not have"},
+        {KERNEL_NEEDS_I8, lacks_storage_8, "needs 8-bit storage, which the device does not have"},
         {KERNEL_NEEDS_FEATURE, lacks_dot,
          "needs dot products of bytes, which the device does not have"},
         {KERNEL_NEEDS_FEATURE, lacks_feature(f, l, feature, sizeof feature), feature},

@@ -237,6 +237,20 @@ static bool find_line(const char *glsl, int wanted, int number, struct found *ou
     return out->name[0];
 }
 
+// Returns the name of a float of 8 or 16 bits that a line of the GLSL has; NULL: it has none.
+static const char *small_float(const char *glsl, int line)
+{
+    static const char *const names[] = {"bfloat16_t", "floate4m3_t", "floate5m2_t", NULL};
+    for (; line > 1; line--)
+        glsl += strcspn(glsl, "\n") + 1;
+    for (int i = 0; names[i]; i++) {
+        const char *found = strstr(glsl, names[i]);
+        if (found && (size_t)(found - glsl) < strcspn(glsl, "\n"))
+            return names[i];
+    }
+    return NULL;
+}
+
 // Reports an error in another file than the template, or in the template's line that made the
 // generated one. The text of #error is taken from the source: glslang puts blanks between its
 // words.
@@ -248,6 +262,12 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
         return err_at(e, f.name, raw->line, "%s",
                       str_starts(f.line, directive) ? f.line : raw->text);
     int line = raw->line >= 1 && raw->line <= p->line_count ? p->line_map[raw->line - 1] : 0;
+    const char *small = line ? small_float(p->glsl, raw->line) : NULL;
+    if (small)
+        return err_at(e, kernel_pass_file(p), line,
+                      "%s is not known here (an extension that not every compiler has declares it; "
+                      "whole numbers of its size, whose bits are moved, need none)",
+                      small);
     return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw->text, raw->line);
 }
 

@@ -104,9 +104,11 @@ static bool read_capability(struct reader *r, uint32_t capability)
     if (capability == SpvCapabilityStorageBuffer16BitAccess ||
         capability == SpvCapabilityUniformAndStorageBuffer16BitAccess)
         f->uses_f16_storage = true;
-    if (capability == SpvCapabilityInt8 || capability == SpvCapabilityStorageBuffer8BitAccess ||
-        capability == SpvCapabilityUniformAndStorageBuffer8BitAccess)
+    if (capability == SpvCapabilityInt8)
         f->uses_i8 = true;
+    if (capability == SpvCapabilityStorageBuffer8BitAccess ||
+        capability == SpvCapabilityUniformAndStorageBuffer8BitAccess)
+        f->uses_i8_storage = true;
     if (capability == SpvCapabilityDotProduct ||
         capability == SpvCapabilityDotProductInput4x8BitPacked)
         f->uses_dot = true;

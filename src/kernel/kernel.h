@@ -36,8 +36,8 @@ struct kernel_facts {
     uint32_t spirv_minor;                         // it is SPIR-V 1.N
     uint32_t capability[KERNEL_MAX_CAPABILITIES]; // numbers of SPIR-V's registry
     int capability_count;
-    bool uses_f16, uses_f16_storage;
-    bool uses_i8;           // arithmetic or storage
+    bool uses_f16, uses_f16_storage; // arithmetic; storage of 16 bits
+    bool uses_i8, uses_i8_storage;
     bool uses_dot;          // dot products of four bytes in a word
     enum matrix_api matrix; // the API of its cooperative matrices, if it has any
     bool has_loops;         // unrolled or not: a driver may ignore the hint

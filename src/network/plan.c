@@ -319,8 +319,7 @@ static void add_json(const struct plan *p, bool is_for_others, struct json_write
             else
                 add_place(v->from, w);
             json_add_text(w, "name", v->from->name);
-            json_add_text(w, "type", v->from->type_name);
-            json_add_int(w, "saved", v->from->saved);
+            json_add_text(w, "type", element_name(v->from->saved));
             json_add_count(w, "at", v->from->offset);
             json_add_text(w, "stamp", stamp);
             json_end(w);
@@ -370,20 +369,19 @@ static bool get_whole(struct json o, const char *name, double low, double high, 
 
 static const struct weights *read_file(struct json o, const struct plan_value *v, struct arena *a)
 {
-    double saved, offset;
+    double offset;
     const char *stamp = json_text_exact(json_member(o, "stamp"), a);
     struct weights *w = arena_zero(a, 1, sizeof *w);
+    const char *saved = json_text_exact(json_member(o, "type"), a);
     *w = (struct weights){.path = json_text_exact(json_member(o, "path"), a),
                           .folder = json_text_exact(json_member(o, "folder"), a),
                           .name = json_text_exact(json_member(o, "name"), a),
-                          .type_name = json_text_exact(json_member(o, "type"), a),
+                          .saved = saved ? element_named(saved) : ELEMENT_COUNT,
                           .element = v->element,
                           .count = v->count};
-    if (!w->path || !w->folder || !w->name || !w->type_name || !stamp ||
-        !get_whole(o, "saved", 0, SAVED_OTHER - 1, &saved) ||
+    if (!w->path || !w->folder || !w->name || w->saved == ELEMENT_COUNT || !stamp ||
         !get_whole(o, "at", 0, MOST_BYTES, &offset))
         return NULL;
-    w->saved = (enum saved_type)saved;
     w->offset = (uint64_t)offset;
     w->stamp = strtoull(stamp, NULL, 10);
     return w;

@@ -41,6 +41,32 @@ const char *check_identifier(lua_State *L, int index, const char *what)
     return name;
 }
 
+enum element check_element(lua_State *L, int index, const char *what,
+                           bool (*allows)(enum element e))
+{
+    const char *word = check_string(L, index, what), *names[ELEMENT_COUNT];
+    int count = 0;
+    for (int e = 0; e < ELEMENT_COUNT; e++) {
+        if (allows && !allows((enum element)e))
+            continue;
+        names[count++] = element_name((enum element)e);
+        if (strcmp(word, names[count - 1]) == 0)
+            return (enum element)e;
+    }
+    const char *near = str_suggest_list(word, count, names);
+    if (near)
+        luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, word, near);
+    luaL_Buffer list;
+    luaL_buffinit(L, &list);
+    for (int i = 0; i < count; i++) {
+        luaL_addstring(&list, i ? ", " : "");
+        luaL_addstring(&list, names[i]);
+    }
+    luaL_pushresult(&list);
+    luaL_error(L, "%s has no type '%s' (there are %s)", what, word, lua_tostring(L, -1));
+    return ELEMENT_COUNT;
+}
+
 void check_fields(lua_State *L, int index, const char *what, const char *const *known)
 {
     check_type(L, index, what, LUA_TTABLE);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "script/guard.h"
+#include "space/tensor.h"
 
 #define CHECK_MAX_TEXT 1000
 
@@ -27,6 +28,9 @@ void check_parts(lua_State *L, int index, const char *what);
 // A name or a word of 1 to CHECK_MAX_TEXT bytes, which is kept and shown.
 const char *check_string(lua_State *L, int index, const char *what);
 const char *check_identifier(lua_State *L, int index, const char *what);
+// A type of elements; `allows` (NULL: all) says which.
+enum element check_element(lua_State *L, int index, const char *what,
+                           bool (*allows)(enum element e));
 void check_type(lua_State *L, int index, const char *what, int type);
 
 void check_done(lua_State *L, bool done, const struct err *e); // raises `e` where it is false

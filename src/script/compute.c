@@ -249,19 +249,10 @@ static int call_function(lua_State *L)
     return compute_push(L, definition_op(&compute_state(L)->d, op, a, -1, -1));
 }
 
-enum element compute_element(lua_State *L, int index, const char *what)
-{
-    const char *name = check_string(L, index, what);
-    enum element e = element_named(name);
-    if (e == ELEMENT_COUNT)
-        luaL_error(L, "%s: there is no type '%s' (there are f32, f16, i8, i32)", what, name);
-    return e;
-}
-
 static int call_cast(lua_State *L) // cast(x, "f16")
 {
     int a = compute_node(L, 1, "cast");
-    enum element e = compute_element(L, 2, "cast");
+    enum element e = check_element(L, 2, "cast", define_computes);
     return compute_push(L, a < 0 ? -1 : definition_cast(&compute_state(L)->d, a, e));
 }
 

@@ -42,7 +42,6 @@ struct defining *compute_running(lua_State *L, const char *what);
 int compute_push(lua_State *L, int node); // returns 1; -1 is an error: there are too many nodes
 // Returns the node of the expression or number at `index`; `what` names it in errors.
 int compute_node(lua_State *L, int index, const char *what);
-enum element compute_element(lua_State *L, int index, const char *what);
 // Returns the expression of the function at `function` for `count` axes from `first` on.
 int compute_expression(lua_State *L, struct defining *f, int function, int first, int count);
 // Adds a stage and returns its tensor. It runs over the open axes in `keep`, in their order, and

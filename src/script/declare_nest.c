@@ -404,11 +404,10 @@ static int make_buffer(lua_State *L) // d.buffer { name, size, ..., memory = , t
         lua_geti(L, LIST, i + 2);
         b.dim[i] = check_formula(L, -1, what);
     }
-    const char *memories[NEST_REGISTERS + 1], *types[ELEMENT_COUNT];
+    static const char *const types[] = {ELEMENTS(ELEMENT_NAME)};
+    const char *memories[NEST_REGISTERS + 1];
     for (int i = 0; i <= NEST_REGISTERS; i++)
         memories[i] = nest_memory_name((enum nest_memory)i);
-    for (int i = 0; i < ELEMENT_COUNT; i++)
-        types[i] = element_name((enum element)i);
     b.memory = (enum nest_memory)read_word(L, what, "memory", NEST_REGISTERS + 1, memories);
     b.bytes = element_bytes((enum element)read_word(L, what, "type", ELEMENT_COUNT, types));
     int one = formulas_constant(&n->formulas, 1);

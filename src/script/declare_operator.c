@@ -38,11 +38,11 @@ static bool read_flag(lua_State *L, const char *what, const char *name, bool sta
     return standard;
 }
 
-static void read_fill(lua_State *L, const char *what, struct custom_filling *f)
+static void read_fill(lua_State *L, const char *what, enum element type, struct custom_filling *f)
 {
     static const char *const known[] = {"whole", NULL};
-    f->low = -1;
-    f->high = 1;
+    f->high = element_is_real(type) ? 1 : 16;
+    f->low = fmax(-f->high, element_least(type));
     if (lua_getfield(L, FIELDS, "fill") == LUA_TNIL)
         return;
     int fill = lua_gettop(L), pair = fill + 2;
@@ -134,20 +134,9 @@ static void read_buffer(lua_State *L, struct custom_operation *c, const char *pl
         lua_geti(L, LIST, i + 2);
         t.size[i] = check_whole(L, -1, size, 1, INT32_MAX);
     }
-    const char *type = lua_pushfstring(L, "%s: type", what);
-    if (lua_getfield(L, FIELDS, "type") != LUA_TNIL) {
-        const char *word = check_string(L, -1, type), *types[ELEMENT_COUNT];
-        for (int i = 0; i < ELEMENT_COUNT; i++)
-            types[i] = element_name((enum element)i);
-        t.element = element_named(word);
-        bool is_known = t.element < ELEMENT_COUNT;
-        const char *near = is_known ? NULL : str_suggest_list(word, ELEMENT_COUNT, types);
-        if (near)
-            luaL_error(L, "%s has no type '%s' (did you mean '%s'?)", what, word, near);
-        if (!is_known)
-            luaL_error(L, "%s has no type '%s' (it may be f32, f16, i8, i32)", what, word);
-    }
-    read_fill(L, what, &f);
+    if (lua_getfield(L, FIELDS, "type") != LUA_TNIL)
+        t.element = check_element(L, -1, what, NULL);
+    read_fill(L, what, t.element, &f);
     read_blocks(L, what, &f.block);
     if (f.block.weights && lua_getfield(L, FIELDS, "type") != LUA_TNIL)
         luaL_error(L, "%s has blocks, which have no type", what);
@@ -171,8 +160,7 @@ static double read_share(lua_State *L, int table, const char *name, double stand
 static void read_tolerance(lua_State *L, struct custom_operation *c)
 {
     static const char *const known[] = {"absolute", "relative", "nmse", "exact", NULL};
-    static const double standard[ELEMENT_COUNT] = {[ELEMENT_F32] = 1e-5, [ELEMENT_F16] = 1e-3};
-    double usual = standard[c->buffer[c->tensor_count - 1].element];
+    double usual = element_traits[c->buffer[c->tensor_count - 1].element].tolerance;
     c->absolute = c->relative = usual;
     lua_settop(L, 1);
     if (lua_getfield(L, 1, "tolerance") == LUA_TNIL)
@@ -217,6 +205,12 @@ static void read_step(lua_State *L, struct custom_operation *c, int number)
             luaL_error(L, "%s: dequantize has 2 buffers, %d are named", what, count);
         check_done(L, custom_add_dequantize(c, names[0], names[1], &e), &e);
         return;
+    }
+    // Its type is that of what it reads, unless it says another one.
+    enum element e0 = custom_element(c, count > 0 ? names[0] : "");
+    if (lua_getfield(L, FIELDS, "type") == LUA_TNIL && e0 < ELEMENT_COUNT) {
+        lua_pushstring(L, element_name(e0));
+        lua_setfield(L, FIELDS, "type");
     }
     declare_operator_read(L, FIELDS, kind, &o);
     check_done(L, custom_add_step(c, &o, names, count, &e), &e);

@@ -186,12 +186,8 @@ static int network_declare_input(
     const char *name = read_name(L, r, "input");
     if (n->input_count == NETWORK_MAX_LAYERS)
         luaL_error(L, "more than %d inputs", NETWORK_MAX_LAYERS);
-    if (lua_getfield(L, 1, "type") != LUA_TNIL) {
-        const char *type = check_string(L, -1, "input: type");
-        t.element = element_named(type);
-        if (t.element == ELEMENT_COUNT)
-            luaL_error(L, "input: type has no '%s' (f32, f16, i8, i32)", type);
-    }
+    if (lua_getfield(L, 1, "type") != LUA_TNIL)
+        t.element = check_element(L, -1, "input", NULL);
     lua_getfield(L, 1, "sizes");
     int sizes = lua_gettop(L);
     t.rank = check_list(L, sizes, "input: sizes");

@@ -54,6 +54,15 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         lua_setfield(L, -2, "matrix");
         script_set_text(L, "matrix_api", matrix_api_name(u->api));
     } break;
+    case LIMITS_ELEMENTS:
+        lua_newtable(L);
+        for (int e = 0; e < ELEMENT_COUNT; e++) {
+            lua_pushboolean(L, (int)(*(const uint32_t *)at >> e & 1));
+            lua_setfield(L, -2, element_name((enum element)e));
+        }
+        readonly_wrap(L, "device.types", NULL);
+        lua_setfield(L, -2, f->name);
+        break;
     case LIMITS_BITS: break;
     }
 }

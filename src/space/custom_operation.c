@@ -62,6 +62,12 @@ static int find_buffer(const struct custom_operation *c, const char *name)
     return -1;
 }
 
+enum element custom_element(const struct custom_operation *c, const char *name)
+{
+    int buffer = find_buffer(c, name);
+    return buffer >= 0 ? c->buffer[buffer].element : ELEMENT_COUNT;
+}
+
 static void add_buffer(struct custom_operation *c, const struct tensor *t, const char *name)
 {
     c->buffer[c->buffer_count++] =
@@ -99,9 +105,13 @@ bool custom_add_tensor(struct custom_operation *c, const struct tensor *t,
         *row = *row / f->block.weights * block_bytes(&f->block);
         stored.element = ELEMENT_I8;
     }
+    if (f->low < element_least(stored.element) || f->high > element_most(stored.element))
+        return err_set(e, "%s: buffer %s: fill = { low, high } is not within %s", c->kind.name,
+                       t->name, element_name(stored.element));
     add_buffer(c, &stored, t->name);
     c->tensor_count++;
     c->filling[i] = *f;
+    c->filling[i].whole |= !element_is_real(stored.element);
     return true;
 }
 

@@ -28,8 +28,8 @@ struct custom_step {
 };
 
 // The content of an input: numbers from `low` to `high`, real or whole (always whole for integer
-// elements). For a buffer of blocks the second set of inputs is made by quantising such numbers; in
-// the first one all weights are exact.
+// elements; without blocks the element has both bounds). For a buffer of blocks the second set of
+// inputs is made by quantising such numbers; in the first one all weights are exact.
 struct custom_filling {
     double low, high;
     bool whole;
@@ -68,6 +68,8 @@ bool custom_add_tensor(struct custom_operation *c, const struct tensor *t,
                        const struct custom_filling *f, struct err *e);
 // Returns a tensor as it was added: with the numbers in its blocks.
 struct tensor custom_tensor(const struct custom_operation *c, int index);
+// Returns the element of a buffer; ELEMENT_COUNT: none has the name.
+enum element custom_element(const struct custom_operation *c, const char *name);
 // `names` are the buffers of a complete operation's tensors, in their order.
 bool custom_add_step(struct custom_operation *c, const struct operation *o,
                      const char *const *names, int count, struct err *e);

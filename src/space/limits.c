@@ -104,6 +104,13 @@ void limits_add_json(struct str *out, const struct limits *l)
                 json_end(&w);
             } break;
             case LIMITS_AXES: json_add_axes(&w, limits_fields[i].name, at); break;
+            case LIMITS_ELEMENTS:
+                json_begin_list(&w, limits_fields[i].name);
+                for (int e = 0; e < ELEMENT_COUNT; e++)
+                    if (*(const uint32_t *)at >> e & 1)
+                        json_add_text(&w, NULL, element_name((enum element)e));
+                json_end(&w);
+                break;
             case LIMITS_FLAG: json_add_flag(&w, limits_fields[i].name, *(const bool *)at); break;
             case LIMITS_NUMBER:
             case LIMITS_BITS:
@@ -157,6 +164,23 @@ static bool read_matrix(struct json api, struct json list, struct matrix_units *
     return ok;
 }
 
+// Leaves out names that are not known: of a newer program.
+static bool read_elements(struct json list, uint32_t *out)
+{
+    struct arena a;
+    arena_init(&a);
+    *out = 0;
+    bool ok = json_type(list) == JSON_LIST;
+    for (struct json_walk w = json_walk(list); ok && json_next(&w);) {
+        const char *word = json_text(w.value, &a);
+        enum element e = word ? element_named(word) : ELEMENT_COUNT;
+        ok = word != NULL;
+        *out |= e < ELEMENT_COUNT ? UINT32_C(1) << e : 0;
+    }
+    arena_finish(&a);
+    return ok;
+}
+
 // Returns an axis as older programs wrote it, in a member of its own: NAME_x, NAME_y, NAME_z.
 static struct json old_axis(struct json object, const char *name, int axis)
 {
@@ -186,6 +210,7 @@ static bool read_field(struct json object, const struct limits_field *f, void *o
             return false;
         *(bool *)out = number;
         return true;
+    case LIMITS_ELEMENTS: return read_elements(v, out);
     case LIMITS_MATRIX: return read_matrix(json_member(object, "matrix_api"), v, out);
     case LIMITS_NUMBER:
     case LIMITS_BITS: break;
@@ -232,6 +257,7 @@ const struct limits limits_large_gpu = {
                .shape = {{16, 16, 16, "f16", "f32"},
                          {16, 16, 16, "f16", "f16"},
                          {16, 16, 32, "i8", "i32"}}},
+    .types = (UINT32_C(1) << ELEMENT_COUNT) - 1,
 };
 
 // From the Vulkan specification, table "Required Limits"; accumulators and statements are our own
@@ -246,7 +272,10 @@ const struct limits limits_vulkan_minimum = {
     .statements = 20000,
     .subgroup_size = 1,
     .spirv_minor = 3,
+    .types = 1u << ELEMENT_F32 | 1u << ELEMENT_I32 | 1u << ELEMENT_U32,
 };
+
+static_assert(ELEMENT_COUNT <= 32, "a bit of `types` each");
 
 #define FIELD(name, type, kind)                                                                    \
     {#name, LIMITS_##kind, offsetof(struct limits, name), sizeof(((struct limits *)0)->name)},
@@ -256,6 +285,20 @@ static_assert(LIMITS_FIELD_COUNT <= 32, "a bit of `unknown` each");
 bool limits_knows(const struct limits *l, enum limits_index field)
 {
     return !(l->unknown >> field & 1);
+}
+
+bool limits_has_type(const struct limits *l, enum element e)
+{
+    return !limits_knows(l, LIMITS_types) || l->types >> e & 1;
+}
+
+uint32_t limits_types(unsigned has)
+{
+    uint32_t types = 0;
+    for (int e = 0; e < ELEMENT_COUNT; e++)
+        if ((element_traits[e].needs & has) == element_traits[e].needs)
+            types |= UINT32_C(1) << e;
+    return types;
 }
 
 uint64_t limits_number(const struct limits *l, const struct limits_field *f)

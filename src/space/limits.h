@@ -7,6 +7,7 @@
 
 #include "base/json_read.h"
 #include "base/str.h"
+#include "space/tensor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,9 +63,17 @@ enum feature {
 
 typedef uint32_t limits_axes[3];
 
-// The type of a field. In JSON it is a number, a list of three, true or false, or `matrix_api` and
-// a list of shapes; Lua's `device` has the same fields, without bits.
-enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMITS_BITS };
+// The type of a field. In JSON it is a number, a list of three, true or false, `matrix_api` and a
+// list of shapes, or a list of names of elements; Lua's `device` has the same fields, without bits,
+// and elements as `device.types.f16`.
+enum limits_type {
+    LIMITS_NUMBER,
+    LIMITS_AXES,
+    LIMITS_FLAG,
+    LIMITS_MATRIX,
+    LIMITS_BITS,
+    LIMITS_ELEMENTS
+};
 
 // The one list of a device's limits: the structure, its JSON (messages to and from workers, stored
 // sessions, `devices --json`, in this order) and Lua's `device` follow from it. New fields go to
@@ -93,7 +102,8 @@ enum limits_type { LIMITS_NUMBER, LIMITS_AXES, LIMITS_FLAG, LIMITS_MATRIX, LIMIT
     F(registers, uint32_t, NUMBER)           /* soft: 32-bit registers of an invocation */ \
     F(register_lanes, uint32_t, NUMBER)      /* subgroups larger than this share registers; 0: none do */ \
     F(dot, bool, FLAG)                       /* dot products of four bytes in a word */ \
-    F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */
+    F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */ \
+    F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;
@@ -116,6 +126,10 @@ struct limits_field {
 extern const struct limits_field limits_fields[LIMITS_FIELD_COUNT];
 
 bool limits_knows(const struct limits *l, enum limits_index field);
+// Says if the device has buffers of the type, or that is not known.
+bool limits_has_type(const struct limits *l, enum element e);
+// Returns the types of a device that meets these needs: bits of enum element_need.
+uint32_t limits_types(unsigned has);
 // Returns a number or bits of any width.
 uint64_t limits_number(const struct limits *l, const struct limits_field *f);
 

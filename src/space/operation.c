@@ -169,11 +169,7 @@ double operation_real(const struct operation *o, const char *name)
 
 enum element operation_element(const struct operation *o)
 {
-    const char *type = operation_choice(o, "type");
-    enum element e = ELEMENT_F32;
-    while (strcmp(element_name(e), type) != 0)
-        e++;
-    return e;
+    return element_named(operation_choice(o, "type"));
 }
 
 struct tensor tensor_image(const struct operation *o, const char *name, enum element element,

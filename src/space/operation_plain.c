@@ -9,6 +9,12 @@
         "type", (const char *const[]){"f32", "f16", NULL}, true                                    \
     }
 
+// The operations that move elements take all types.
+#define MOVED_TYPES                                                                                \
+    {                                                                                              \
+        "type", (const char *const[]){ELEMENTS(ELEMENT_NAME) NULL}, true                           \
+    }
+
 // Returns the number of elements of the output. For operations that only move elements each counts
 // as one operation.
 static double output_count(const struct operation *o)
@@ -63,7 +69,7 @@ const struct operation_kind operation_concat = {
             {NULL, 0, 0},
         },
     .derived = (const struct operation_derived[]){{"columns", concat_columns}, {NULL, NULL}},
-    .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
+    .choices = (const struct operation_choice[]){MOVED_TYPES, {NULL, NULL, false}},
     .flop = output_count,
     .work = operation_moved,
     .complete = concat_complete,
@@ -121,7 +127,7 @@ const struct operation_kind operation_strided = {
             {"offset", 0, 0},
             {NULL, 0, 0},
         },
-    .choices = (const struct operation_choice[]){TYPES, {NULL, NULL, false}},
+    .choices = (const struct operation_choice[]){MOVED_TYPES, {NULL, NULL, false}},
     .flop = output_count,
     .work = strided_work,
     .complete = strided_complete,
@@ -276,7 +282,7 @@ const struct operation_kind operation_copy = {
     .sizes = matrix_sizes,
     .choices =
         (const struct operation_choice[]){
-            TYPES,
+            MOVED_TYPES,
             {"transpose", (const char *const[]){"no", "yes", NULL}, false},
             {NULL, NULL, false},
         },

@@ -44,6 +44,13 @@ bool roofline_parse(const char *json, struct roofline *out)
            roofline_read(root, out);
 }
 
+bool roofline_has_matrix_units(const struct roofline *r)
+{
+    const double *rate = r->rate, least = 1.2; // units are 2 (RDNA3) to 16 times as fast
+    double ordinary = fmax(rate[ROOFLINE_F32], rate[ROOFLINE_F16]);
+    return rate[ROOFLINE_F16_MATRIX] <= 0 || rate[ROOFLINE_F16_MATRIX] >= least * ordinary;
+}
+
 double roofline_seconds(const struct roofline *r, const struct operation *o, enum roofline_kind *by)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];

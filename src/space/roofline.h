@@ -34,6 +34,10 @@ void roofline_add_json(const struct roofline *r, struct str *out); // an object 
 bool roofline_parse(const char *json, struct roofline *out);
 bool roofline_read(struct json object, struct roofline *out);
 
+// Returns false where products by matrices were measured and are hardly faster than by ordinary
+// arithmetic of 16 or 32 bits: the driver emulates matrices that the device has no units for.
+bool roofline_has_matrix_units(const struct roofline *r);
+
 // Returns the least seconds that a run of the operation takes, limited by ROOFLINE_BYTES or by the
 // fastest arithmetic of its element type (`by`), with its tensors read or written once. 0: not
 // known.

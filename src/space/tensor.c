@@ -2,22 +2,17 @@
 
 #include "base/number.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int bytes;
-} elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {"f32", 4},
-    [ELEMENT_F16] = {"f16", 2},
-    [ELEMENT_I8] = {"i8", 1},
-    [ELEMENT_I32] = {"i32", 4},
-};
+#define ELEMENT_TRAITS(e, ...) [ELEMENT_##e] = {__VA_ARGS__},
+
+const struct element_traits element_traits[ELEMENT_COUNT] = {ELEMENTS(ELEMENT_TRAITS)};
 
 const char *element_name(enum element e)
 {
-    return elements[e].name;
+    return element_traits[e].name;
 }
 
 enum element element_named(const char *name)
@@ -30,7 +25,29 @@ enum element element_named(const char *name)
 
 int element_bytes(enum element e)
 {
-    return elements[e].bytes;
+    return element_traits[e].bytes;
+}
+
+bool element_is_real(enum element e)
+{
+    return element_traits[e].exponent > 0;
+}
+
+static bool is_signed(enum element e)
+{
+    return element_traits[e].exponent || element_traits[e].fraction % 8;
+}
+
+double element_least(enum element e)
+{
+    double most = element_most(e);
+    return !is_signed(e) ? 0 : element_is_real(e) ? -most : -most - 1;
+}
+
+double element_exact(enum element e)
+{
+    double beyond = ldexp(1, element_traits[e].fraction + element_is_real(e));
+    return element_is_real(e) ? beyond : beyond > 0x1p53 ? nextafter(beyond, 0) : beyond - 1;
 }
 
 int64_t tensor_count(const struct tensor *t)
@@ -53,7 +70,7 @@ int64_t tensor_extent(const struct tensor *t)
 
 uint64_t tensor_bytes(const struct tensor *t)
 {
-    uint64_t count = (uint64_t)tensor_extent(t), bytes = (uint64_t)elements[t->element].bytes;
+    uint64_t count = (uint64_t)tensor_extent(t), bytes = (uint64_t)element_bytes(t->element);
     return count > (UINT64_MAX - 3) / bytes ? UINT64_MAX - 3 : (count * bytes + 3) / 4 * 4;
 }
 
@@ -110,72 +127,127 @@ struct tensor tensor_packed(const char *name, enum element element, int rank, co
 
 // --- elements as numbers ---
 
-enum {
-    HALF_INFINITY = 0x7c00,
-    HALF_NAN = 0x7e00,
-    FRACTION_SHIFT = 23 - 10,
-    BIAS_DIFFERENCE = 127 - 15,
-};
+// Returns the bits of the first number that is not finite: of an infinity, or, where there is none,
+// of the one NaN.
+static uint64_t limit_of(enum element e)
+{
+    const struct element_traits *t = &element_traits[e];
+    uint64_t exponents = ((uint64_t)1 << t->exponent) - 1;
+    return (exponents << t->fraction) + (e == ELEMENT_F8E4M3 ? 7 : 0);
+}
+
+static int bias_of(const struct element_traits *t)
+{
+    return (1 << (t->exponent - 1)) - 1;
+}
+
+// Returns the number with these bits, a float that C has no type for.
+static double real_of(enum element e, uint32_t bits)
+{
+    const struct element_traits *t = &element_traits[e];
+    uint32_t sign = bits >> (8 * t->bytes - 1), magnitude = bits ^ sign << (8 * t->bytes - 1);
+    uint32_t exponent = magnitude >> t->fraction, one = 1u << t->fraction;
+    uint32_t significand = (magnitude & (one - 1)) + (exponent ? one : 0);
+    double value = ldexp(significand, (exponent ? (int)exponent : 1) - bias_of(t) - t->fraction);
+    if (magnitude >= limit_of(e))
+        value = magnitude > limit_of(e) || e == ELEMENT_F8E4M3 ? (double)NAN : (double)INFINITY;
+    return sign ? -value : value;
+}
+
+// Returns the bits of the nearest one, of two the even one. A carry out of the fraction increases
+// the exponent, also to infinity.
+static uint32_t bits_of(enum element e, double x)
+{
+    const struct element_traits *t = &element_traits[e];
+    uint32_t sign = (uint32_t)(signbit(x) != 0) << (8 * t->bytes - 1),
+             limit = (uint32_t)limit_of(e);
+    double magnitude = fabs(x);
+    if (isnan(x))
+        return sign | limit | 1u << (t->fraction - 1);
+    if (isinf(x))
+        return sign | limit;
+    int least = 1 - bias_of(t), exponent = magnitude > 0 ? ilogb(magnitude) : least;
+    if (exponent > bias_of(t) + 1)
+        return sign | limit;
+    exponent = exponent < least ? least : exponent;
+    double significand = nearbyint(ldexp(magnitude, t->fraction - exponent));
+    uint32_t bits = ((uint32_t)(exponent - least) << t->fraction) + (uint32_t)significand;
+    return sign | (bits < limit ? bits : limit);
+}
+
+double element_most(enum element e)
+{
+    switch (e) {
+    case ELEMENT_F32: return FLT_MAX;
+    case ELEMENT_F64: return DBL_MAX;
+    default: return element_is_real(e) ? real_of(e, (uint32_t)limit_of(e) - 1) : element_exact(e);
+    }
+}
 
 float half_to_float(uint16_t h)
 {
-    int exponent = (h >> 10) & 31, fraction = h & 1023;
-    float magnitude;
-    if (exponent == 31)
-        magnitude = fraction ? NAN : INFINITY;
-    else if (exponent == 0)
-        magnitude = ldexpf((float)fraction, -24);
-    else
-        magnitude = ldexpf((float)(1024 + fraction), exponent - 25);
-    return h & 0x8000 ? -magnitude : magnitude;
-}
-
-// Drops `shift` low bits, 1 .. 31, and rounds to nearest, ties to even.
-static uint32_t round_off(uint32_t bits, int shift)
-{
-    uint32_t half = 1u << (shift - 1), rest = bits & (2 * half - 1), kept = bits >> shift;
-    return kept + (rest > half || (rest == half && (kept & 1)));
+    return (float)real_of(ELEMENT_F16, h);
 }
 
 uint16_t half_from_float(float x)
 {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    uint32_t magnitude = bits & 0x7fffffff;
-    int exponent = (int)(magnitude >> 23) - BIAS_DIFFERENCE;
-    if (isnan(x))
-        return sign | HALF_NAN;
-    if (exponent >= 31)
-        return sign | HALF_INFINITY;
-    if (exponent > 0) // a carry out of the fraction increases the exponent, also to infinity
-        return sign |
-               (uint16_t)round_off(magnitude - ((uint32_t)BIAS_DIFFERENCE << 23), FRACTION_SHIFT);
-    if (exponent < -10) // below half of the smallest subnormal
-        return sign;
-    uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
-    return sign | (uint16_t)round_off(significand, FRACTION_SHIFT + 1 - exponent);
+    return (uint16_t)bits_of(ELEMENT_F16, (double)x);
 }
 
 double element_get(const void *buffer, enum element e, int64_t index)
 {
     switch (e) {
-    case ELEMENT_F16: return (double)half_to_float(((const uint16_t *)buffer)[index]);
+    case ELEMENT_F32: return (double)((const float *)buffer)[index];
+    case ELEMENT_F64: return ((const double *)buffer)[index];
     case ELEMENT_I8: return ((const int8_t *)buffer)[index];
+    case ELEMENT_I16: return ((const int16_t *)buffer)[index];
     case ELEMENT_I32: return ((const int32_t *)buffer)[index];
-    case ELEMENT_F32:
-    case ELEMENT_COUNT: break;
+    case ELEMENT_I64: return (double)((const int64_t *)buffer)[index];
+    case ELEMENT_U8: return ((const uint8_t *)buffer)[index];
+    case ELEMENT_U16: return ((const uint16_t *)buffer)[index];
+    case ELEMENT_U32: return ((const uint32_t *)buffer)[index];
+    case ELEMENT_U64: return (double)((const uint64_t *)buffer)[index];
+    default: break;
     }
-    return (double)((const float *)buffer)[index];
+    return real_of(e, element_bytes(e) == 1 ? ((const uint8_t *)buffer)[index]
+                                            : ((const uint16_t *)buffer)[index]);
 }
 
+// Whole numbers are cut to their bytes.
 void element_put(void *buffer, enum element e, int64_t index, double value)
 {
-    switch (e) {
-    case ELEMENT_F32: ((float *)buffer)[index] = (float)value; break;
-    case ELEMENT_F16: ((uint16_t *)buffer)[index] = half_from_float((float)value); break;
-    case ELEMENT_I8: ((int8_t *)buffer)[index] = (int8_t)value; break;
-    case ELEMENT_I32: ((int32_t *)buffer)[index] = (int32_t)value; break;
-    case ELEMENT_COUNT: break;
+    uint64_t bits;
+    if (e == ELEMENT_F32) {
+        ((float *)buffer)[index] = (float)value;
+        return;
     }
+    if (e == ELEMENT_F64) {
+        ((double *)buffer)[index] = value;
+        return;
+    }
+    if (element_is_real(e))
+        bits = bits_of(e, (double)(float)value);
+    else
+        bits = is_signed(e) ? (uint64_t)(int64_t)value : (uint64_t)value;
+    switch (element_bytes(e)) {
+    case 1: ((uint8_t *)buffer)[index] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)buffer)[index] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)buffer)[index] = (uint32_t)bits; break;
+    default: ((uint64_t *)buffer)[index] = bits; break;
+    }
+}
+
+void element_move(void *to, int64_t index, const void *from, int64_t from_index, enum element e)
+{
+    int bytes = element_bytes(e);
+    memcpy((char *)to + index * bytes, (const char *)from + from_index * bytes, (size_t)bytes);
+}
+
+double element_distance(const void *a, const void *b, enum element e, int64_t index)
+{
+    if (element_is_real(e) || element_bytes(e) < 8)
+        return fabs(element_get(a, e, index) - element_get(b, e, index));
+    uint64_t x = ((const uint64_t *)a)[index], y = ((const uint64_t *)b)[index];
+    bool is_less = e == ELEMENT_I64 ? (int64_t)x < (int64_t)y : x < y;
+    return (double)(is_less ? y - x : x - y);
 }

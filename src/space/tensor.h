@@ -1,4 +1,8 @@
 // Tensors: elements of a type, and how they lie in memory.
+//
+// ELEMENTS is the one list of the types that a buffer may have. Names in space files, messages and
+// stored problems, sizes, conversions, tolerances and what a device must have for one follow from
+// its line of the table.
 #ifndef TILEWALK_SPACE_TENSOR_H
 #define TILEWALK_SPACE_TENSOR_H
 
@@ -7,11 +11,64 @@
 
 #define TENSOR_MAX_RANK 4
 
-enum element { ELEMENT_F32, ELEMENT_F16, ELEMENT_I8, ELEMENT_I32, ELEMENT_COUNT };
+// A device needs these for buffers of a type. Bits of `needs`.
+enum element_need {
+    NEEDS_STORAGE_16 = 1 << 0, // storageBuffer16BitAccess
+    NEEDS_STORAGE_8 = 1 << 1,  // storageBuffer8BitAccess
+    NEEDS_FLOAT_16 = 1 << 2,   // shaderFloat16, and so on
+    NEEDS_INT_8 = 1 << 3,
+    NEEDS_INT_16 = 1 << 4,
+    NEEDS_INT_64 = 1 << 5,
+    NEEDS_FLOAT_64 = 1 << 6,
+    NEEDS_HALF = NEEDS_STORAGE_16 | NEEDS_FLOAT_16,
+    NEEDS_BYTE = NEEDS_STORAGE_8 | NEEDS_INT_8,
+    NEEDS_SHORT = NEEDS_STORAGE_16 | NEEDS_INT_16,
+};
+
+// name: its bytes, the bits of its exponent (0: whole numbers) and of its fraction (a whole number:
+// of its value, without a sign), the usual tolerance of results, and its needs. Floats are those of
+// IEEE 754, of 8 bits those of "OCP 8-bit Floating Point Specification" (2023), where f8e4m3 has no
+// infinity. Kernels read bf16 and f8 as whole numbers and move their bits.
+// clang-format off
+#define ELEMENTS(E) \
+    E(F32,    "f32",    4,  8, 23, 1e-5,  0) \
+    E(F16,    "f16",    2,  5, 10, 1e-3,  NEEDS_HALF) \
+    E(I8,     "i8",     1,  0,  7, 0,     NEEDS_BYTE) \
+    E(I32,    "i32",    4,  0, 31, 0,     0) \
+    E(U8,     "u8",     1,  0,  8, 0,     NEEDS_BYTE) \
+    E(I16,    "i16",    2,  0, 15, 0,     NEEDS_SHORT) \
+    E(U16,    "u16",    2,  0, 16, 0,     NEEDS_SHORT) \
+    E(U32,    "u32",    4,  0, 32, 0,     0) \
+    E(I64,    "i64",    8,  0, 63, 0,     NEEDS_INT_64) \
+    E(U64,    "u64",    8,  0, 64, 0,     NEEDS_INT_64) \
+    E(F64,    "f64",    8, 11, 52, 1e-13, NEEDS_FLOAT_64) \
+    E(BF16,   "bf16",   2,  8,  7, 1e-2,  NEEDS_STORAGE_16) \
+    E(F8E4M3, "f8e4m3", 1,  4,  3, 0.125, NEEDS_STORAGE_8) \
+    E(F8E5M2, "f8e5m2", 1,  5,  2, 0.25,  NEEDS_STORAGE_8)
+// clang-format on
+
+#define ELEMENT_ENUMERATOR(e, ...) ELEMENT_##e,
+#define ELEMENT_NAME(e, name, ...) name,
+
+enum element { ELEMENTS(ELEMENT_ENUMERATOR) ELEMENT_COUNT };
+
+struct element_traits {
+    const char *name;
+    uint8_t bytes, exponent, fraction;
+    double tolerance;
+    unsigned needs;
+};
+extern const struct element_traits element_traits[ELEMENT_COUNT];
 
 const char *element_name(enum element e);     // "f32"
 enum element element_named(const char *name); // ELEMENT_COUNT: no type has the name
 int element_bytes(enum element e);            // 4
+bool element_is_real(enum element e);         // false: whole numbers
+// The least and the largest finite number, of 64 bits the last doubles within them.
+double element_least(enum element e);
+double element_most(enum element e);
+// Every whole number of at most this size is an element, but those below element_least.
+double element_exact(enum element e);
 
 struct tensor {
     const char *name; // "A", "bias"
@@ -31,20 +88,21 @@ bool tensor_has(const struct tensor *t, int64_t offset);   // false in a gap
 // Returns a tensor without gaps.
 struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size);
 
-// --- elements as numbers: a double holds each of them exactly ---
+// --- elements as numbers: a double holds each of them exactly, but whole ones of 64 bits ---
 
 double element_get(const void *buffer, enum element e, int64_t index);
-// Rounds to nearest, through float to half. An integer must fit.
+// Rounds to nearest, ties to even, to what is smaller than a float through float. A whole number
+// must fit.
 void element_put(void *buffer, enum element e, int64_t index, double value);
+void element_move(void *to, int64_t index, const void *from, int64_t from_index, enum element e);
+// Returns the distance of the elements of two buffers; 0 if they are equal, also of 64 bits.
+double element_distance(const void *a, const void *b, enum element e, int64_t index);
 
-// Conversion of IEEE 754 binary16 ("half") to and from binary32, by hand: C11 has no such type.
+// Conversion of IEEE 754 binary16 ("half"), of which C11 has no type, to and from binary32.
 //
 //     float x = half_to_float(0x3c00);      1.0, exact for every half
-//     uint16_t h = half_from_float(0.1f);   round to nearest, ties to even
+//     uint16_t h = half_from_float(0.1f);
 //
-// Layout: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits. The largest finite half is
-// 65504; integers are exact up to 2048. A NaN stays a NaN, an overflow becomes an infinity.
-
 float half_to_float(uint16_t h);
 uint16_t half_from_float(float x);
 

@@ -25,11 +25,11 @@ static const struct operator_kind *const kinds[] = {OPERATIONS(AS_ENTRY) NULL};
 
 struct tolerance tolerance_of_store(enum element e)
 {
-    switch (e) {
-    case ELEMENT_F16: return (struct tolerance){0x1p-24, 1.5 * 0x1p-10};
-    case ELEMENT_F32: return (struct tolerance){0x1p-149, 1.5 * 0x1p-23};
-    default: return (struct tolerance){0, 0};
-    }
+    const struct element_traits *t = &element_traits[e];
+    if (!element_is_real(e))
+        return (struct tolerance){0, 0};
+    double least = ldexp(1, 2 - (1 << (t->exponent - 1)) - t->fraction); // the smallest subnormal
+    return (struct tolerance){least, ldexp(1.5, -t->fraction)};
 }
 
 struct tolerance no_tolerance(const struct operation *o, enum input_set set)
@@ -73,13 +73,12 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
     const struct custom_operation *c = custom_of(o);
     struct tensor tensor[OPERATION_MAX_TENSORS];
     operation_tensors(o, tensor);
-    enum element type = tensor[0].element; // of the operation
-    bool lacks = (type == ELEMENT_F16 && !l->f16) || (type == ELEMENT_I8 && !l->i8);
-    if (c && c->filling[0].block.weights) // kernels decode these blocks in their own way
-        lacks = false;
-    if (lacks)
-        return err_set(e, "%s: the device has no %s (choose another type)", o->kind->name,
-                       element_name(type));
+    for (int i = 0; i < layout.count; i++) {
+        bool has_blocks = c && c->filling[i].block.weights; // kernels decode them in their own way
+        if (!has_blocks && !limits_has_type(l, tensor[i].element))
+            return err_set(e, "%s: buffer %s: the device has no %s (choose another type)",
+                           o->kind->name, tensor[i].name, element_name(tensor[i].element));
+    }
     if (l->buffers && (uint32_t)layout.count > l->buffers)
         return err_set(e, "%s: a kernel binds %d buffers, the device allows %" PRIu32,
                        o->kind->name, layout.count, l->buffers);
@@ -105,7 +104,9 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
     const struct operator_kind *kind = find_kind(o);
     struct filling f = kind->filling(o, set, index);
     struct rng r;
+    f.whole |= f.largest == 0 && !element_is_real(t->element);
     rng_seed(&r, seed + 2 * (uint64_t)index + (uint64_t)set);
+    double least = element_least(t->element);
     memset(out, POISON_BYTE, tensor_bytes(t));
     if (kind->fill && kind->fill(o, set, &r, index, out))
         return;
@@ -119,7 +120,7 @@ void operator_fill(const struct operation *o, enum input_set set, uint64_t seed,
                 value = f.low + (f.high - f.low) * rng_real(&r);
             else if (f.density >= 1 || rng_real(&r) < f.density)
                 value = (double)((int64_t)rng_below(&r, (uint64_t)(2 * f.largest + 1)) - f.largest);
-            element_put(out, t->element, at, value);
+            element_put(out, t->element, at, value < least ? -value : value);
         }
 }
 
@@ -130,7 +131,7 @@ void operator_fill_weight(const struct operation *o, uint64_t seed, int index, v
     const struct tensor *t = &tensor[index];
     double summed = operation_flop(o) / (2 * (double)tensor_count(&tensor[count - 1]));
     operator_fill(o, INPUT_RANDOM, seed, index, out);
-    if (summed <= 3 || t->element == ELEMENT_I8 || t->element == ELEMENT_I32)
+    if (summed <= 3 || !element_is_real(t->element))
         return;
     double factor = sqrt(3 / summed); // a number uniform in [-1, 1) has variance 1/3
     int64_t lines = tensor_lines(t), size = t->size[t->rank - 1], step = t->stride[t->rank - 1];
@@ -225,8 +226,8 @@ static void compare_line(struct comparison *c, int64_t line)
     for (int64_t i = 0; i < size; i++, at += step) {
         double got = element_get(c->got, t->element, at);
         double expected = element_get(c->expected, t->element, at);
-        double error = fabs(got - expected), ratio = 0;
-        if (got != expected)
+        double error = element_distance(c->got, c->expected, t->element, at), ratio = 0;
+        if (got != expected || error > 0)
             ratio = error / (allowed->absolute + allowed->relative * fabs(expected));
         if (isnan(ratio))
             ratio = INFINITY;
@@ -262,8 +263,9 @@ static void describe_difference(const struct comparison *c, double nmse, char *r
     str_printf(&s, "%s[", t->name);
     for (int d = 0; d < t->rank; d++)
         str_printf(&s, "%s%" PRId64, d ? "," : "", index[d]);
-    str_printf(&s, "] = %.9g, expected %.9g", isnan(got) ? fabs(got) : got, // not "-nan"
-               element_get(c->expected, t->element, at));
+    int digits = element_bytes(t->element) == 8 ? 17 : 9;
+    str_printf(&s, "] = %.*g, expected %.*g", digits, isnan(got) ? fabs(got) : got, // not "-nan"
+               digits, element_get(c->expected, t->element, at));
     if (c->wrong)
         str_printf(&s, " (%" PRId64 " of %" PRId64 " wrong)", c->wrong, tensor_count(t));
     else

@@ -10,7 +10,8 @@
 #include "trial/operator.h"
 
 // The values of an input: whole numbers in [-largest, largest], 0 where a draw exceeds `density`;
-// or, with `largest` 0, numbers uniform in [low, high).
+// or, with `largest` 0, numbers uniform in [low, high). Elements without a sign
+// get absolute values, and integer ones only whole numbers.
 struct filling {
     int64_t largest;
     double density;

@@ -16,7 +16,9 @@ enum { LARGEST_EXPONENT = 4 }; // of an exact input of exp
 
 static enum element type_of(const struct operation *o)
 {
-    return operation_chooses(o, "type", "f16") ? ELEMENT_F16 : ELEMENT_F32;
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    operation_tensors(o, tensor);
+    return tensor[0].element;
 }
 
 // --- moving elements ---
@@ -31,7 +33,7 @@ static void concat_reference(const struct operation *o, const void *const *input
         for (int part = 0; part < last; part++) {
             int64_t columns = tensor[part].size[1];
             for (int64_t i = 0; i < columns; i++)
-                element_put(output, e, at++, element_get(inputs[part], e, row * columns + i));
+                element_move(output, at++, inputs[part], row * columns + i, e);
         }
 }
 
@@ -53,9 +55,8 @@ static void strided_reference(const struct operation *o, const void *const *inpu
         for (int64_t j = 0; j < n[1]; j++)
             for (int64_t k = 0; k < n[2]; k++)
                 for (int64_t l = 0; l < n[3]; l++)
-                    element_put(
-                        output, e, at++,
-                        element_get(inputs[0], e, offset + i * s1 + j * s2 + k * s3 + l * s4));
+                    element_move(output, at++, inputs[0],
+                                 offset + i * s1 + j * s2 + k * s3 + l * s4, e);
 }
 
 const struct operator_kind operator_strided = {.name = "strided",
@@ -67,10 +68,11 @@ static void copy_reference(const struct operation *o, const void *const *inputs,
 {
     int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
     bool transposes = operation_chooses(o, "transpose", "yes");
+    enum element e = type_of(o);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
-            element_put(output, type_of(o), transposes ? j * rows + i : i * columns + j,
-                        element_get(inputs[0], type_of(o), i * columns + j));
+            element_move(output, transposes ? j * rows + i : i * columns + j, inputs[0],
+                         i * columns + j, e);
 }
 
 const struct operator_kind operator_copy = {.name = "copy",

@@ -7,10 +7,9 @@
 #include <stddef.h>
 
 struct saved_kind {
-    const char *name, *npy, *safetensors; // "f32", "f4", "F32"; NULL: it has none
-    size_t bytes;
+    const char *npy, *safetensors; // "f4", "F32"; NULL: it has none
 };
-extern const struct saved_kind saved_kinds[SAVED_OTHER];
+extern const struct saved_kind saved_kinds[ELEMENT_COUNT];
 
 // Each fills tensor, count and header_bytes of `f`, whose file is open as `fd`.
 bool npy_read(int fd, struct weights_file *f, struct err *e);

@@ -66,15 +66,14 @@ static bool read_type(struct cursor *c, struct weights_file *f, struct saved_ten
         return err_set(c->err,
                        "its elements are '%s', of the other byte order (a.astype('<%s') turns it)",
                        word, word + 1);
-    t->type = SAVED_OTHER;
+    t->type = ELEMENT_COUNT;
     t->type_name = arena_strdup(&f->arena, word);
-    for (int i = 0; i < SAVED_OTHER; i++) {
-        const struct saved_kind *k = &saved_kinds[i];
-        bool in_order = *word == '<' || (*word == '|' && k->bytes == 1);
-        if (!in_order || !str_equal(k->npy, word + 1))
+    for (enum element i = 0; i < ELEMENT_COUNT; i++) {
+        bool in_order = *word == '<' || (*word == '|' && element_bytes(i) == 1);
+        if (!in_order || !str_equal(saved_kinds[i].npy, word + 1))
             continue;
-        t->type = (enum saved_type)i;
-        t->type_name = k->name;
+        t->type = i;
+        t->type_name = element_name(i);
     }
     return true;
 }
@@ -181,9 +180,9 @@ bool npy_read(int fd, struct weights_file *f, struct err *e)
     struct saved_tensor *t = f->tensor;
     t->offset = f->header_bytes;
     t->bytes = f->file_bytes - f->header_bytes;
-    if (!ok || t->type == SAVED_OTHER)
+    if (!ok || t->type == ELEMENT_COUNT)
         return ok;
-    uint64_t wanted = times_unsigned(saved_count(t), saved_kinds[t->type].bytes);
+    uint64_t wanted = times_unsigned(saved_count(t), (uint64_t)element_bytes(t->type));
     return wanted == t->bytes ||
            err_set(e, "it has %" PRIu64 " bytes of data, its header says %" PRIu64 "%s", t->bytes,
                    wanted, t->bytes < wanted ? " (is it cut off?)" : "");
@@ -248,15 +247,15 @@ static bool read_tensor(struct json declared, struct weights_file *f, struct sav
                        WEIGHTS_MAX_RANK);
     t->offset = range[0];
     t->bytes = range[1] - range[0];
-    t->type = SAVED_OTHER;
-    for (int i = 0; i < SAVED_OTHER; i++)
+    t->type = ELEMENT_COUNT;
+    for (enum element i = 0; i < ELEMENT_COUNT; i++)
         if (json_is(field[0], saved_kinds[i].safetensors)) {
-            t->type = (enum saved_type)i;
-            t->type_name = saved_kinds[i].name;
+            t->type = i;
+            t->type_name = element_name(i);
         }
-    if (t->type == SAVED_OTHER)
+    if (t->type == ELEMENT_COUNT)
         return true;
-    uint64_t wanted = times_unsigned(saved_count(t), saved_kinds[t->type].bytes);
+    uint64_t wanted = times_unsigned(saved_count(t), (uint64_t)element_bytes(t->type));
     return wanted == t->bytes ||
            err_set(e, "'%s': its offsets say %" PRIu64 " bytes, its shape and dtype %" PRIu64,
                    t->name, t->bytes, wanted);

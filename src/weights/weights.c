@@ -97,11 +97,14 @@ bool weights_write(const char *path, const struct weights_new *tensor, int count
     return file_write_stream(path, write_all, &w, e);
 }
 
-const struct saved_kind saved_kinds[SAVED_OTHER] = {
-    [SAVED_F64] = {"f64", "f8", "F64", 8}, [SAVED_F32] = {"f32", "f4", "F32", 4},
-    [SAVED_F16] = {"f16", "f2", "F16", 2}, [SAVED_BF16] = {"bf16", NULL, "BF16", 2},
-    [SAVED_I32] = {"i32", "i4", "I32", 4}, [SAVED_I8] = {"i8", "i1", "I8", 1},
-    [SAVED_U8] = {"u8", "u1", "U8", 1},
+const struct saved_kind saved_kinds[ELEMENT_COUNT] = {
+    [ELEMENT_F64] = {"f8", "F64"},        [ELEMENT_F32] = {"f4", "F32"},
+    [ELEMENT_F16] = {"f2", "F16"},        [ELEMENT_BF16] = {NULL, "BF16"},
+    [ELEMENT_I64] = {"i8", "I64"},        [ELEMENT_U64] = {"u8", "U64"},
+    [ELEMENT_I32] = {"i4", "I32"},        [ELEMENT_U32] = {"u4", "U32"},
+    [ELEMENT_I16] = {"i2", "I16"},        [ELEMENT_U16] = {"u2", "U16"},
+    [ELEMENT_I8] = {"i1", "I8"},          [ELEMENT_U8] = {"u1", "U8"},
+    [ELEMENT_F8E4M3] = {NULL, "F8_E4M3"}, [ELEMENT_F8E5M2] = {NULL, "F8_E5M2"},
 };
 
 // --- files ---
@@ -166,16 +169,14 @@ uint64_t saved_count(const struct saved_tensor *t)
     return count;
 }
 
-static bool is_exact(enum saved_type from, enum element to)
+static bool is_exact(enum element from, enum element to)
 {
-    switch (to) {
-    case ELEMENT_F32: return from == SAVED_F32 || from == SAVED_F16 || from == SAVED_BF16;
-    case ELEMENT_F16: return from == SAVED_F16;
-    case ELEMENT_I8: return from == SAVED_I8;
-    case ELEMENT_I32: return from == SAVED_I32 || from == SAVED_I8 || from == SAVED_U8;
-    case ELEMENT_COUNT: break;
-    }
-    return false;
+    const struct element_traits *a = &element_traits[from], *b = &element_traits[to];
+    if (element_is_real(from) != element_is_real(to))
+        return false;
+    if (element_is_real(from))
+        return a->exponent <= b->exponent && a->fraction <= b->fraction;
+    return element_least(to) <= element_least(from) && element_exact(from) <= element_exact(to);
 }
 
 // Finds the distances at which a new row, a new matrix, ... begins: the numbers of elements behind
@@ -233,10 +234,11 @@ static bool fits(const struct saved_tensor *t, const struct tensor *to, bool rou
             both += a[i] == b[k];
     if (both != in_a && both != in_b)
         return does_not_fit(t, to, ": its rows are others (is it transposed?)", e);
+    if (t->type == ELEMENT_COUNT)
+        return does_not_fit(t, to, ": the type cannot be converted", e);
     if (is_exact(t->type, to->element))
         return true;
-    bool is_float = t->type == SAVED_F64 || t->type == SAVED_F32 || t->type == SAVED_BF16;
-    if (is_float && (to->element == ELEMENT_F32 || to->element == ELEMENT_F16))
+    if (element_is_real(t->type) && element_is_real(to->element))
         return rounds || does_not_fit(t, to, " (round = true rounds them)", e);
     return does_not_fit(t, to, ": the type cannot be converted", e);
 }
@@ -287,7 +289,6 @@ bool weights_take(const struct weights_file *f, const struct weights_choice *cho
     *out = (struct weights){.path = arena_strdup(a, f->path),
                             .folder = arena_strdup(a, f->folder),
                             .name = arena_strdup(a, t->name),
-                            .type_name = saved_kinds[t->type].name,
                             .saved = t->type,
                             .element = to->element,
                             .count = tensor_count(to),
@@ -298,43 +299,22 @@ bool weights_take(const struct weights_file *f, const struct weights_choice *cho
 
 // --- data ---
 
-static double get(const void *saved, enum saved_type type, size_t index)
-{
-    static const enum element same[] = {[SAVED_F32] = ELEMENT_F32,
-                                        [SAVED_F16] = ELEMENT_F16,
-                                        [SAVED_I32] = ELEMENT_I32,
-                                        [SAVED_I8] = ELEMENT_I8};
-    switch (type) {
-    case SAVED_F64: return ((const double *)saved)[index];
-    case SAVED_U8: return ((const uint8_t *)saved)[index];
-    case SAVED_BF16: { // the upper half of a float
-        uint32_t bits = (uint32_t)((const uint16_t *)saved)[index] << 16;
-        float value;
-        memcpy(&value, &bits, sizeof value);
-        return (double)value;
-    }
-    default: return element_get(saved, same[type], (int64_t)index);
-    }
-}
-
 enum { STEP = 1 << 16 }; // elements that are converted at a time
 
 // Files and machine are little endian, so that bytes are read as they are.
 static bool read_data(const struct weights *w, int fd, void *out, struct err *e)
 {
-    size_t bytes = saved_kinds[w->saved].bytes;
-    if (str_equal(w->type_name, element_name(w->element)))
+    size_t bytes = (size_t)element_bytes(w->saved);
+    if (w->saved == w->element)
         return weights_read_at(fd, w->offset, out, (size_t)w->count * bytes, e);
-    double largest = w->element == ELEMENT_F32   ? (double)FLT_MAX
-                     : w->element == ELEMENT_F16 ? 65504
-                                                 : INFINITY;
+    double largest = element_most(w->element);
     void *saved = mem_alloc(STEP * bytes);
     bool ok = true;
     for (int64_t first = 0; ok && first < w->count; first += STEP) {
         size_t count = w->count - first < STEP ? (size_t)(w->count - first) : STEP;
         ok = weights_read_at(fd, w->offset + (uint64_t)first * bytes, saved, count * bytes, e);
         for (size_t i = 0; ok && i < count; i++) {
-            double value = get(saved, w->saved, i);
+            double value = element_get(saved, w->saved, (int64_t)i);
             int64_t index = first + (int64_t)i;
             ok = !isfinite(value) || fabs(value) <= largest ||
                  err_set(e, "element %" PRId64 " is %g, too large for %s", index, value,

@@ -22,20 +22,9 @@
 
 enum weights_format { WEIGHTS_NPY, WEIGHTS_SAFETENSORS };
 
-enum saved_type {
-    SAVED_F64,
-    SAVED_F32,
-    SAVED_F16,
-    SAVED_BF16,
-    SAVED_I32,
-    SAVED_I8,
-    SAVED_U8,
-    SAVED_OTHER, // cannot be read
-};
-
 struct saved_tensor {
-    const char *name; // "" in a .npy
-    enum saved_type type;
+    const char *name;      // "" in a .npy
+    enum element type;     // ELEMENT_COUNT: it cannot be read
     const char *type_name; // "f32"; for other types the word of the file
     int rank;
     uint64_t size[WEIGHTS_MAX_RANK]; // slowest first
@@ -56,9 +45,8 @@ struct weights_file { // the header of a file
 struct weights {
     const char *path, *folder; // the file is below this folder, also through links
     const char *name;          // of the tensor in the file, "" in a .npy
-    const char *type_name;     // in the file: "bf16"
-    enum saved_type saved;
-    enum element element; // of what weights_read writes
+    enum element saved;        // in the file
+    enum element element;      // of what weights_read writes
     int64_t count;
     uint64_t offset, stamp;
 };

@@ -229,7 +229,7 @@ static const struct {
      "function(i) return A(i) end))",
      "a.lua:1: Z is declared and read by nothing"},
     {HEAD "local A = tensor('A', { 2 })", "a.lua:2: tensor 'A' is declared twice"},
-    {"tensor('A', { 2 }, 'f64')", "a.lua:1: tensor A: there is no type 'f64' (there are f32, f16, "
+    {"tensor('A', { 2 }, 'f64')", "a.lua:1: tensor A has no type 'f64' (there are f32, f16, "
                                   "i8, i32)"},
     {HEAD DOT "local E = tensor('E', { 2 })",
      "a.lua:3: tensor E: inputs are declared before what is computed"},

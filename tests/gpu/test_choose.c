@@ -95,27 +95,6 @@ static void test_own_devices(void **state)
     unsetenv("SLURM_JOB_GPUS");
 }
 
-// RADV offers matrices on chips that have no units for them.
-static void test_emulated(void **state)
-{
-    (void)state;
-    static const char *const without[] = {"AMD Radeon RX 6800 (RADV NAVI21)",
-                                          "AMD Radeon Graphics (RADV VANGOGH)",
-                                          "AMD Radeon RX 5700 XT (RADV NAVI10)"};
-    static const char *const with[] = {"AMD Radeon Graphics (RADV NAVI31)",
-                                       "AMD Radeon Graphics (RADV GFX1201)",
-                                       "AMD Radeon Graphics (RADV STRIX1)", "NVIDIA VEGA10"};
-    struct gpu_info i;
-    for (size_t k = 0; k < sizeof without / sizeof *without; k++) {
-        snprintf(i.name, sizeof i.name, "%s", without[k]);
-        assert_true(matrix_is_emulated(&i));
-    }
-    for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
-        snprintf(i.name, sizeof i.name, "%s", with[k]);
-        assert_false(matrix_is_emulated(&i));
-    }
-}
-
 static void test_choose(void **state)
 {
     (void)state;
@@ -357,13 +336,19 @@ static void test_default_timing(void **state)
 TEST_GROUP(choose)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_devices),    cmocka_unit_test(test_emulated),
-        cmocka_unit_test(test_choose),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_several),        cmocka_unit_test(test_one_that_runs_nothing),
-        cmocka_unit_test(test_cards),          cmocka_unit_test(test_cards_agree),
-        cmocka_unit_test(test_identity),       cmocka_unit_test(test_robust_seconds),
-        cmocka_unit_test(test_stamps),         cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_results),        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_own_devices),
+        cmocka_unit_test(test_choose),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_one_that_runs_nothing),
+        cmocka_unit_test(test_cards),
+        cmocka_unit_test(test_cards_agree),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_robust_seconds),
+        cmocka_unit_test(test_stamps),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_environment),
         cmocka_unit_test(test_default_timing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# gpus.sh ROOT FOLDER [--kernels N | --choices | --loop] [NAME...]: a Markdown table of what compilers for GPUs make of random
-# kernels of some presets, or of one kernel with each of its choices, or of main loops, whose instructions are counted by kind; a
-# NAME is a GPU's, a preset's or a space file's. Drivers and shims of Debian's backports and of sid are unpacked below FOLDER,
-# with the C library that they need: nothing is installed.
+# gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels of
+# some presets, or of one kernel with each of its choices; a NAME is a GPU's, a preset's or a space file's. Drivers and shims
+# of Debian's backports and of sid are unpacked below FOLDER, with the C library that they need: nothing is installed.
 set -euo pipefail
 
 root=$1 folder=$2
@@ -26,8 +25,6 @@ read_words() {
             shift
         elif [ "$1" = --choices ]; then
             work=compile_choices
-        elif [ "$1" = --loop ]; then
-            work=count_loops
         elif [[ " ${known[*]} " == *" $1 "* ]]; then
             names+=("$1")
         elif [[ $1 == *.lua && -f $1 || $1 =~ ^[a-z0-9-]+$ && -f $root/presets/$1.lua ]]; then
@@ -151,20 +148,6 @@ compile_choices() {
     done <"$choices/list"
 }
 
-# Each line of the list: a space of one point, what is set. The drivers print their assembly, loop.awk counts.
-count_loops() {
-    local name=$1 program=$2 space settings
-    export NAK_DEBUG=print RADV_DEBUG=cs,asm INTEL_DEBUG=cs
-    while read -r space settings; do
-        [[ -n $space && $space != '#'* ]] || continue
-        [[ ${#wanted[@]} = 0 || " ${wanted[*]} " == *" $space "* ]] || continue
-        # shellcheck disable=SC2086 # a list of words
-        "$program" check "$choices/$space.lua" --compile 1 --device 0 --verbose ${settings:+$(printf ' --set %s' $settings)} \
-            >/dev/null 2>"$folder/assembly" || true
-        echo "| $name | \`$space\` $settings | $(awk -f "$root/tests/gpus/loop.awk" "$folder/assembly")"
-    done <"$choices/loops"
-}
-
 compile_random() {
     local name=$1 program=$2 preset said
     for preset in "${presets[@]}"; do
@@ -228,9 +211,6 @@ export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
 if [ $work = compile_random ]; then
     echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
     echo '|---|---|---|---|---|---|---|---|---|---|'
-elif [ $work = count_loops ]; then
-    echo '| GPU | kernel | instructions | matrix | multiply-add | shared loads | shared stores | memory loads | moves |'
-    echo '|---|---|---|---|---|---|---|---|---|'
 else
     echo '| GPU | choice | size | instructions | a multiply-add | registers | spills | shared bytes | cycles |'
     echo '|---|---|---|---|---|---|---|---|---|'

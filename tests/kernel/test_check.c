@@ -36,6 +36,10 @@ static void test_check(void **state)
     struct limits with_i8 = l;
     with_i8.i8 = true;
     assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
+    f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_i8_storage = true};
+    assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), KERNEL_NEEDS_I8);
+    with_i8.types = 1u << ELEMENT_F8E4M3; // nothing but storage
+    assert_int_equal(kernel_check(&f, one, &with_i8, reason, sizeof reason), 0);
     f = (struct kernel_facts){.local_size = {1, 1, 1}, .uses_dot = true};
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
     assert_non_null(strstr(reason, "dot products"));
@@ -119,7 +123,7 @@ static void test_check_unknown(void **state)
     char reason[200];
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason),
                      KERNEL_NEEDS_F16 | KERNEL_NEEDS_I8 | KERNEL_NEEDS_MATRIX);
-    l.unknown = 1u << LIMITS_f16 | 1u << LIMITS_i8 | 1u << LIMITS_matrix;
+    l.unknown = 1u << LIMITS_f16 | 1u << LIMITS_i8 | 1u << LIMITS_matrix | 1u << LIMITS_types;
     assert_int_equal(kernel_check(&f, one, &l, reason, sizeof reason), 0);
     assert_string_equal(reason, "");
 }

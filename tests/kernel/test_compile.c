@@ -154,7 +154,7 @@ static void test_bytes_are_a_fact(void **state)
                        "void main() { a[1] = a[0]; }\n";
     assert_true(kernel_compile(glsl, &s, &e));
     assert_true(kernel_inspect(&s, &f, &e));
-    assert_true(f.uses_i8 && !f.uses_f16 && !f.uses_f16_storage);
+    assert_true(f.uses_i8_storage && !f.uses_i8 && !f.uses_f16 && !f.uses_f16_storage);
     spirv_finish(&s);
 }
 

@@ -213,7 +213,7 @@ static void test_public_json(void **state)
     const struct weights from = {.path = "/home/of/a/user/net.safetensors",
                                  .folder = "/home/of",
                                  .name = "a.B",
-                                 .type_name = "F32"};
+                                 .saved = ELEMENT_F32};
     (void)state;
     plan_init(&p);
     plan_add_value(&p, "a.B", PLAN_WEIGHT, &t);

@@ -185,8 +185,8 @@ static void buffers_have_their_types_and_fills(void **state)
     assert_int_equal(t[2].element, ELEMENT_I32);
     assert_int_equal(t[2].rank, 3);
     assert_int_equal(t[2].stride[0], 2);
-    assert_true(c->filling[0].low == 0 && c->filling[0].high == 3 && c->filling[1].low == -1 &&
-                c->filling[1].high == 1);
+    assert_true(c->filling[0].low == 0 && c->filling[0].high == 3 && c->filling[1].low == -16 &&
+                c->filling[1].high == 16);
     assert_true(c->absolute == 0 && c->relative == 0); // of whole numbers
     struct str text = {0};
     operation_add_text(script_operation(s), &text);

@@ -213,7 +213,7 @@ static const struct {
     {NETWORK INPUT "output(3)", "net.lua:1"},
     {NETWORK "input { name = 'x', sizes = { 1, 2, 3, 4, 5 } }", "net.lua:1"},
     {NETWORK "input { name = 'x', sizes = { 0 } }", "net.lua:1"},
-    {NETWORK "input { name = 'x', sizes = { 1 }, type = 'f64' }", "net.lua:1"},
+    {NETWORK "input { name = 'x', sizes = { 1 }, type = 'f65' }", "net.lua:1"},
     {NETWORK "input { name = 'x', size = { 1 } }", "net.lua:1"},
     {NETWORK INPUT "x.count = 3", "net.lua:1"},
     // what begins otherwise, and what is not its language

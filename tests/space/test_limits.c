@@ -27,6 +27,7 @@ static void fill(struct limits *l, int field)
             number[i] = UINT32_MAX - 100 * (i + 1) - (uint32_t)field;
         return;
     case LIMITS_FLAG: *(bool *)at = true; return;
+    case LIMITS_ELEMENTS: *number = 1u << ELEMENT_F16 | 1u << (ELEMENT_COUNT - 1); return;
     case LIMITS_MATRIX:
         assert_true(matrix_units_parse("khr 16x8x65535.f16.f32 8x8x32.i8.i32", at));
         return;

@@ -72,10 +72,23 @@ static void figures_come_back(void **state)
     assert_true(roofline_parse("{}", &again));
 }
 
+// Matrices that the driver emulates are no faster than what it emulates them by.
+static void emulated_matrices_are_no_units(void **state)
+{
+    (void)state;
+    struct roofline r = {.rate = {[ROOFLINE_F32] = 9e12, [ROOFLINE_F16] = 18e12}};
+    assert_true(roofline_has_matrix_units(&r)); // not measured
+    r.rate[ROOFLINE_F16_MATRIX] = 15e12;
+    assert_false(roofline_has_matrix_units(&r));
+    r.rate[ROOFLINE_F16_MATRIX] = 36e12;
+    assert_true(roofline_has_matrix_units(&r));
+}
+
 TEST_GROUP(roofline)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_takes_longer_bounds),
+        cmocka_unit_test(emulated_matrices_are_no_units),
         cmocka_unit_test(the_fastest_arithmetic_of_the_type_counts),
         cmocka_unit_test(figures_come_back),
     };

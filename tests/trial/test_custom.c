@@ -334,7 +334,7 @@ static void implausible_operations_are_refused(void **state)
 {
     (void)state;
     static const char *const changes[][2] = {
-        {"\"f32\"", "\"f23\""},
+        {"\"element\":\"f32\"", "\"element\":\"f23\""},
         {"\"name\":\"B\"", "\"name\":\"A\""},
         {"\"size\":[3,5]", "\"size\":[3,6]"},
         {"\"size\":[3,5]", "\"size\":[]"},

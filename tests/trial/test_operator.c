@@ -251,7 +251,7 @@ static void what_the_device_cannot_hold_is_named(void **state)
 {
     (void)state;
     struct operation o = matmul(100, 10, 200, "f32", "nn"); // A is the largest
-    struct limits l = {.buffer_bytes = 80000};
+    struct limits l = {.buffer_bytes = 80000, .types = 1u << ELEMENT_F32};
     struct err e = {0};
     assert_true(operator_fits(&o, &l, &e));
     l.buffer_bytes--;
@@ -267,7 +267,7 @@ static void what_the_device_cannot_hold_is_named(void **state)
     o = matmul(100, 10, 20, "f16", "nn");
     assert_false(operator_fits(&o, &l, &e));
     wording_is("trial", "operator: f16", e.text);
-    l.f16 = true;
+    l.types |= 1u << ELEMENT_F16;
     assert_true(operator_fits(&o, &l, &e));
     o = matmul(100, 10, 20, "i8", "nn");
     assert_false(operator_fits(&o, &l, &e));

@@ -236,7 +236,7 @@ static void what_the_device_lacks_is_rejected(void **state)
     struct fixture f;
     prepare_pool(&f, 1);
     f.limits.features &= ~(uint32_t)FEATURE_F64;
-    f.limits.f16 = false;
+    f.limits.types = 1u << ELEMENT_F32;
     f.limits.buffers = 3;
     open_pool(&f);
     struct trial_request r = {.ticket = 5, .count = 1, .job = {gemm_job(GEMM_RIGHT)}};
@@ -260,7 +260,7 @@ static void what_the_device_lacks_is_rejected(void **state)
     source_submit(f.pool, &r);
     result = next_result(&f);
     assert_int_equal(result.outcome[0], OUTCOME_REJECTED);
-    assert_string_equal(result.reason[0], "needs 16-bit floats, which the device does not have");
+    assert_string_equal(result.reason[0], "needs 16-bit storage, which the device does not have");
     expect_trial(&f, GEMM_SPLIT, OUTCOME_REJECTED, PHASE_COMPILE,
                  "buffers 4 > 3"); // it has a scratch buffer
     expect_trial(&f, GEMM_RIGHT, OUTCOME_OK, PHASE_NONE, "");

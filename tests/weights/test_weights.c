@@ -97,7 +97,7 @@ static void an_array_is_read(void **state)
     assert_true(take(WEIGHTS_NPY, &whole, &flat, &a, &w, &e));
     assert_true(take(WEIGHTS_NPY, &whole, &to, &a, &w, &e));
     assert_int_equal(w.count, 6);
-    assert_string_equal(w.type_name, "f32");
+    assert_int_equal(w.saved, ELEMENT_F32);
     assert_true(weights_read(&w, out, &e));
     assert_memory_equal(out, six, sizeof six);
     arena_finish(&a);
@@ -110,9 +110,17 @@ static void types_are_converted_where_nothing_is_lost(void **state)
         const char *type, *exact, *rounded;
         size_t bytes;
     } types[] = {
-        {"F64", "", "f32 f16 ", 8},  {"F32", "f32 ", "f16 ", 4}, {"F16", "f32 f16 ", "", 2},
-        {"BF16", "f32 ", "f16 ", 2}, {"I32", "i32 ", "", 4},     {"I8", "i8 i32 ", "", 1},
-        {"U8", "i32 ", "", 1},       {"I64", "", "", 8},
+        {"F64", "f64 ", "f32 f16 bf16 f8e4m3 f8e5m2 ", 8},
+        {"F32", "f32 f64 ", "f16 bf16 f8e4m3 f8e5m2 ", 4},
+        {"F16", "f32 f16 f64 ", "bf16 f8e4m3 f8e5m2 ", 2},
+        {"BF16", "f32 f64 bf16 ", "f16 f8e4m3 f8e5m2 ", 2},
+        {"F8_E4M3", "f32 f16 f64 bf16 f8e4m3 ", "f8e5m2 ", 1},
+        {"F8_E5M2", "f32 f16 f64 bf16 f8e5m2 ", "f8e4m3 ", 1},
+        {"I32", "i32 i64 ", "", 4},
+        {"I8", "i8 i32 i16 i64 ", "", 1},
+        {"U8", "i32 u8 i16 u16 u32 i64 u64 ", "", 1},
+        {"I64", "i64 ", "", 8},
+        {"C64", "", "", 8},
     };
     static const char data[8] = {0};
     struct arena a;
@@ -218,7 +226,7 @@ static void wrong_arrays_are_named(void **state)
     } wrong[] = {
         {NPY("<f4", "True", "(2, 3)"), "Fortran's order (numpy.ascontiguousarray"},
         {NPY(">f4", "False", "(2, 3)"), "'>f4', of the other byte order (a.astype('<f4')"},
-        {NPY("<i8", "False", "(3,)"), "it holds <i8 3 (3 elements), B takes f32 2x3 (6 elements)"},
+        {NPY("<c8", "False", "(3,)"), "it holds <c8 3 (3 elements), B takes f32 2x3 (6 elements)"},
         {NPY("<c8", "False", "(2, 3)"), "it holds <c8 2x3 (6 elements), B takes f32 2x3 (6 "
                                         "elements): the type cannot be converted"},
         {NPY("<i4", "False", "(2, 3)"), "the type cannot be converted"},
@@ -294,7 +302,7 @@ static void wrong_safetensors_are_named(void **state)
         {"{" TENSOR("w", "F32", "[3]", "[0,12]") "," TENSOR("w", "F32", "[3]", "[12,24]") "}",
          "it has 'w' twice"},
         {"{" TENSOR("ww", "F32", "[6]", "[0,24]") "}", "it has no tensor 'w' (did you mean 'ww'?)"},
-        {"{" TENSOR("w", "F8_E4M3", "[24]", "[0,24]") "}", "it holds F8_E4M3 24 (24 elements)"},
+        {"{" TENSOR("w", "F8_E8M0", "[24]", "[0,24]") "}", "it holds F8_E8M0 24 (24 elements)"},
         {"{" TENSOR("w", "I32", "[6]", "[0,24]") "}", "the type cannot be converted"},
         {"{\"w\":3}", "'w': expected one dtype"},
         {"[]", "its header is no JSON object"},
