@@ -123,6 +123,33 @@ local function assign(lines, found, one, has_units)
   return true
 end
 
+-- The matrices of experts, where the choice `experts` says that there are: nil, or { count, used, about, operator(...), counts() }.
+-- Each token chooses `used` of `count` matrices of M rows; IDS has their numbers, D the results in the same order.
+function ggml.experts(K)
+  if choice("experts", { "no", "yes" }) == "no" then return nil end
+  local x = { count = size("count", device.is_cpu and 4 or 8), used = size("used", 2) }
+  x.about = (" (MUL_MAT_ID, %d of %d experts)"):format(x.used, x.count)
+
+  -- `bits` of a weight: it is rated by what it reads.
+  function x.operator(name, matrices, kind, M, tokens, K, bits)
+    local all = tokens * x.used
+    return {
+      name = name, flop = 2 * M * all * K, bytes = bits and x.used * M * K * bits / 8 + 4 * (tokens * K + all * M) or nil,
+      inputs = { matrices, { "B", tokens, K, fill = { -4, 4, whole = true } }, { "IDS", tokens, x.used, type = "i32", fill = { 0, x.count - 1 } } },
+      output = { "D", tokens, x.used, M },
+      reference = { template = "experts_reference.comp", groups = { (M + 63) // 64, all } },
+      tolerance = { nmse = 5e-4, exact = true },
+    }
+  end
+
+  -- How often each is chosen, in scratch.
+  function x.counts()
+    kernel { template = "experts_counts.comp", once = true, groups = function() return { 1 } end }
+    scratch(function() return 4 * x.count end)
+  end
+  return x
+end
+
 function ggml.host(settings, test, has_units)
   return {
     files = { "src/ggml-vulkan/ggml-vulkan.cpp", "ggml/src/ggml-vulkan/ggml-vulkan.cpp", "ggml-vulkan.cpp" },

@@ -5,6 +5,7 @@ local subgroups, foreign, ggml = include "subgroups.lua", include "foreign.lua",
 local M, N, K = size("M", device.is_cpu and 256 or 4096), size("N", 1), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "q4_K", "q6_K", "q4_0", "q8_0", "f16", "f32" }) -- of A
 local dot = choice("dot", { "no", "yes" })                                    -- products of four bytes (mul_mat_vecq.comp), B as q8_1
+local experts = ggml.experts(K)                                               -- MUL_MAT_ID: one token, with some experts' matrices
 folder("ggml", { file = "types.glsl", below = { "src/ggml-vulkan/vulkan-shaders", "ggml/src/ggml-vulkan/vulkan-shaders" },
                  what = "a checkout of llama.cpp or ggml, or its vulkan-shaders" })
 
@@ -16,19 +17,21 @@ local is_block = kind ~= "f16" and kind ~= "f32"
 if is_dot and not is_block then error("mul_mat_vecq.comp multiplies blocks of weights (dot=no for " .. kind .. ")") end
 if is_dot and not device.dot then error("the device has no dot products of four bytes (VK_KHR_shader_integer_dot_product)") end
 if is_dot and K % 128 > 0 then error("K is a multiple of 128 here: four blocks of q8_1 lie together") end
+if experts and (N > 1 or is_dot) then error("with experts there is one token (N=1, dot=no)") end
 
-operator.define {
+local function matrix(rows) return is_block and { "A", rows, K, blocks = kind } or { "A", rows, K, type = kind, fill = whole } end
+operator.define(experts and experts.operator("ggml_mul_mat_vec_id", matrix(experts.count * M), kind, M, N, K, bits) or {
   name      = "ggml_mul_mat_vec",
   flop      = 2 * M * N * K,
   bytes     = M * K * bits / 8 + 4 * N * (M + K),
-  inputs    = { is_block and { "A", M, K, blocks = kind } or { "A", M, K, type = kind, fill = whole }, { "B", N, K, fill = whole } },
+  inputs    = { matrix(M), { "B", N, K, fill = whole } },
   output    = { "D", N, M },
   reference = kind == "f32" and { { "matmul", "B", "A", "D", N = N, M = M, K = K, layout = "nt" } } or {
     { "dequantize", "A", "W" },
     { "matmul", "B", "W", "D", N = N, M = M, K = K, layout = "nt" },
   },
   tolerance = { nmse = 5e-4, exact = true },
-}
+})
 
 param.BLOCK_SIZE = discrete { 4, 8, 16, 32, 64, 128, 256 }
 param.NUM_ROWS   = discrete { 1, 2, 4, 8 }
@@ -44,7 +47,7 @@ constraint("sums of an invocation", function(c) return c.NUM_ROWS * N <= (device
 resources(function(c) return {
   invocations  = { c.BLOCK_SIZE },
   shared_bytes = c.sum == "subgroup" and 0 or 4 * N * c.NUM_ROWS * c.BLOCK_SIZE,
-  groups       = { (M + c.NUM_ROWS - 1) // c.NUM_ROWS },
+  groups       = { (M + c.NUM_ROWS - 1) // c.NUM_ROWS, experts and experts.used or 1 },
 } end)
 
 local function constants(c) return { { 0, "BLOCK_SIZE", c.BLOCK_SIZE }, { 1, "NUM_ROWS", c.NUM_ROWS }, { 2, "NUM_COLS", N } } end
@@ -59,7 +62,7 @@ end
 local b = is_dot and "scratch" or "B"
 kernel {
   shader = "ggml/mul_mat_vec" .. (is_dot and "q" or in_256s and "_" .. kind:lower() or "") .. ".comp", include = { "ggml" },
-  bindings = { "A", b, "D", b, b },                                           -- the last two: what is fused, nothing here
+  bindings = { "A", b, "D", b, b, experts and "IDS" or nil },                 -- the two behind D: what is fused, nothing here
   subgroup = subgroup,
   define = function(c)
     local all = {
@@ -67,12 +70,14 @@ kernel {
       USE_SUBGROUP_ADD = c.sum == "subgroups", USE_SUBGROUP_ADD_NO_SHMEM = c.sum == "subgroup",
     }
     if not is_dot then all.B_TYPE, all.B_TYPEV2, all.B_TYPEV4 = "float", "vec2", "vec4" end -- else the file has its own
-    all["DATA_A_" .. kind:upper()] = true
+    all["DATA_A_" .. kind:upper()], all.MUL_MAT_ID = true, experts ~= nil
     return all
   end,
   spec = function(c) return foreign.spec(constants(c)) end,
-  push = function(c) -- columns, strides, those of a batch; what is fused; base, ne02, ne12, broadcasts
-    return { K, K, K, M, M * K, K, M, 0, 0, 1, 1, 1, 1 }
+  push = function() -- columns, strides, those of a batch; what is fused; base, ne02, ne12, broadcasts
+    -- of experts: those of a token, vectors of a token, the token, from token to token of the ids
+    return experts and { K, K, K, M, M * K, K, experts.used * M, 0, experts.used, 1, 0, experts.used }
+        or { K, K, K, M, M * K, K, M, 0, 0, 1, 1, 1, 1 }
   end,
 }
 
@@ -85,8 +90,8 @@ local function tuple(times, rows)
 end
 baseline { usual = tuple(1, rows), large = tuple(4, rows), gcn = w == 64 and is_block and tuple(1, 2 * rows) or nil }
 
-local name = "mul_mat_vec" .. (is_dot and "q" or "")
-local function about(c) return (name .. " %s, M=%d N=%d K=%d; sums by %s"):format(kind, M, N, K, c.sum) end
+local name = "mul_mat_vec" .. (is_dot and "q" or "") .. (experts and "_id" or "")
+local function about(c) return (name .. " %s%s, M=%d N=%d K=%d; sums by %s"):format(kind, experts and experts.about or "", M, N, K, c.sum) end
 export("constants", function(c) return foreign.header(name, about(c), constants(c)) end)
 -- The host has the rows of some types in common; workgroups are one subgroup or four.
 local setting, times = table.unpack(({ q4_K = { "rm_kq", 1 }, q6_K = { "rm_kq", 1 }, q4_0 = { "rm_stdq", 2 }, q8_0 = { "rm_stdq", 1 } })[kind] or {})
@@ -104,5 +109,6 @@ local function settings(c)
   if c.NUM_ROWS == rows then return nil, "it is what ships: there is nothing to change" end
   return { { place = ggml.rows, name = setting, value = tostring(c.NUM_ROWS // times) } }
 end
-export("ggml", print, ggml.host(settings, "build ggml's tests with its Vulkan backend; `test-backend-ops test -o MUL_MAT` shows OK in each line of MUL_MAT "
-  .. "(n=1 to 8 are these), `test-backend-ops perf -o MUL_MAT` the speeds before and after, of all types that share " .. (setting or "them")))
+local test = experts and "MUL_MAT_ID" or "MUL_MAT"
+export("ggml", print, ggml.host(settings, "build ggml's tests with its Vulkan backend; `test-backend-ops test -o " .. test .. "` shows OK in each line of " .. test
+  .. " (n=1 to 8 are these), `test-backend-ops perf -o " .. test .. "` the speeds before and after, of all types that share " .. (setting or "them")))
