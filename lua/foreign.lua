@@ -1,6 +1,7 @@
 -- What a shader of others is given, and what its maintainers are handed back.
 --
---     foreign.spec(list)                          for kernel { spec = } of a list of specialization constants, { id, name, value }
+--     foreign.spec(list)                          for kernel { spec = } of a list of specialization constants, { id, name, value };
+--                                                 what has no id (nil) is a macro, or a size, and only in the header
 --     foreign.header(shader, about, list)         a C header of them
 --     foreign.diff(file, about, changes, found)   a unified diff of tuples, { name in the file, old, new } with lists of numbers, below
 --                                                 what is known of them; nil and the reason where all are as they were
@@ -11,7 +12,9 @@ local foreign = {}
 
 function foreign.spec(list)
   local all = {}
-  for _, constant in ipairs(list) do all[constant[1]] = constant[3] end
+  for _, constant in ipairs(list) do
+    if constant[1] then all[constant[1]] = constant[3] end
+  end
   return all
 end
 
@@ -19,7 +22,7 @@ function foreign.header(shader, about, list)
   local lines = { "/* " .. shader .. ", specialization constants: " .. about .. " */" }
   for _, constant in ipairs(list) do
     local name = shader:upper() .. "_" .. constant[2]:upper()
-    table.insert(lines, ("#define %s_ID %d"):format(name, constant[1]))
+    if constant[1] then table.insert(lines, ("#define %s_ID %d"):format(name, constant[1])) end
     table.insert(lines, ("#define %s %s"):format(name, tostring(constant[3])))
   end
   return table.concat(lines, "\n")

@@ -110,8 +110,10 @@ local function apply(name, inputs)
   end
 end
 
-layers.relu, layers.sigmoid, layers.tanh = apply("relu", 1), apply("sigmoid", 1), apply("tanh", 1)
-layers.add, layers.sub, layers.mul = apply("add", 2), apply("sub", 2), apply("mul", 2)
+for _, name in ipairs { "relu", "sigmoid", "tanh", "gelu", "silu", "mish", "hardswish", "softplus", "exp", "sqrt" } do
+  layers[name] = apply(name, 1)
+end
+for _, name in ipairs { "add", "sub", "mul", "div", "max", "min" } do layers[name] = apply(name, 2) end
 
 -- Over each row, of the last size.
 function layers.softmax(t)
@@ -119,6 +121,14 @@ function layers.softmax(t)
   local columns = t[2].sizes[#t[2].sizes]
   return layer { name = t[1], preset = "softmax", from = t[2],
                  set = { rows = t[2].count // columns, columns = columns, type = t[2].type } }
+end
+
+-- Rows less their mean, by their deviation, times gamma and with beta for each column.
+function layers.layer_norm(t)
+  local t = read("layer_norm", t, 1, {}, { epsilon = 1e-5, gamma = false, beta = false })
+  local columns = t[2].sizes[#t[2].sizes]
+  return layer { name = t[1], preset = "layer-norm", from = { X = t[2] }, weights = { gamma = t.gamma or nil, beta = t.beta or nil },
+                 set = { M = t[2].count // columns, N = columns, epsilon = t.epsilon, type = t[2].type } }
 end
 
 function layers.lrn(t)

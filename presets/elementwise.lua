@@ -1,11 +1,15 @@
--- presets/elementwise.lua: Y[i] = f(X[i]), X[i] + Z[i], X[i] - Z[i] or X[i] * Z[i]
+-- presets/elementwise.lua: Y[i] = f(X[i]), or the sum, difference, product, ratio, larger or smaller of X[i] and Z[i]
 local plain, plain_nest = include "plain.lua", include "plain_nest.lua"
 
 local op = operator.elementwise {
   count = size("count", device.is_cpu and 1 << 20 or 1 << 26),
-  apply = choice("apply", { "relu", "leaky", "clamp", "sigmoid", "tanh", "add", "sub", "mul" }),
+  apply = choice("apply", {
+    "relu", "leaky", "clamp", "sigmoid", "tanh", "add", "sub", "mul", "div", "max", "min", "gelu", "gelu_tanh", "silu", "mish",
+    "elu", "selu", "celu", "hardsigmoid", "hardswish", "softplus", "softsign", "erf", "exp", "log", "sqrt", "reciprocal",
+    "abs", "neg", "floor", "ceil", "round", "sign",
+  }),
   type  = choice("type", { "f32", "f16" }),
-  slope = number("slope", 0.01), low = number("low", 0), high = number("high", 6), -- of leaky and clamp
+  slope = number("slope", 0.01), low = number("low", 0), high = number("high", 6), -- of those that have them (low: added)
 }
 
 plain.parameters(op.count)
@@ -20,7 +24,16 @@ end)
 local operations = { -- of an element
   relu = { compare = 1 }, leaky = { compare = 2, multiply = 1, add = 1 }, clamp = { compare = 2 },
   sigmoid = { special = 1, add = 1, divide = 1 }, tanh = { multiply = 1, special = 1, add = 2, divide = 1 },
-  add = { add = 1 }, sub = { add = 1 }, mul = { multiply = 1 },
+  add = { add = 1 }, sub = { add = 1 }, mul = { multiply = 1 }, div = { divide = 1 }, max = { compare = 1 }, min = { compare = 1 },
+  gelu = { multiply = 11, special = 1, add = 7, divide = 1 }, erf = { multiply = 8, special = 1, add = 6, divide = 1 },
+  gelu_tanh = { multiply = 4, special = 1, add = 2, divide = 1 }, silu = { special = 1, add = 1, divide = 1 },
+  mish = { compare = 1, special = 1, multiply = 2, add = 3, divide = 1 },
+  elu = { compare = 2, special = 1, multiply = 1, add = 2 }, selu = { compare = 2, special = 1, multiply = 2, add = 2 },
+  celu = { compare = 2, special = 1, multiply = 1, add = 2, divide = 1 }, hardsigmoid = { multiply = 1, add = 1, compare = 2 },
+  hardswish = { multiply = 1, divide = 1, add = 1, compare = 2 }, softplus = { compare = 2, special = 2, add = 2 },
+  softsign = { compare = 1, add = 1, divide = 1 }, exp = { special = 1 }, log = { special = 1 }, sqrt = { special = 1 },
+  reciprocal = { divide = 1 }, abs = { compare = 1 }, neg = { add = 1 }, floor = { add = 1 }, ceil = { add = 1 },
+  round = { add = 1 }, sign = { compare = 2 },
 }
-local inputs = (op.apply == "add" or op.apply == "sub" or op.apply == "mul") and { "x", "z" } or { "x" }
-plain_nest.elementwise(op, op.count, inputs, operations[op.apply])
+local two = { add = true, sub = true, mul = true, div = true, max = true, min = true }
+plain_nest.elementwise(op, op.count, two[op.apply] and { "x", "z" } or { "x" }, operations[op.apply])

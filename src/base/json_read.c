@@ -213,7 +213,10 @@ static bool close_text(struct checker *c)
 
 bool json_check(struct json_source *s, struct json *root, struct err *e)
 {
-    struct checker c = {.source = s, .at = s->text, .end = s->text + s->length, .line = 1};
+    struct checker c = {.source = s,
+                        .at = s->text,
+                        .end = s->text + s->length,
+                        .line = s->first_line ? s->first_line : 1};
     s->unclosed = 0;
     json_check_skip_space(&c);
     *root = (struct json){.at = c.at, .line = c.line};

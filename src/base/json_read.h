@@ -40,8 +40,9 @@ struct json_source {
     const char *path; // for messages
     const char *text; // with a byte 0 at `length`
     size_t length;
-    char *room;   // the text's end, with 3 bytes to write to; NULL: an unclosed text is broken
-    int unclosed; // the line where an unclosed text ends; 0: it was closed
+    char *room;     // the text's end, with 3 bytes to write to; NULL: an unclosed text is broken
+    int first_line; // the number of its first line; 0: 1
+    int unclosed;   // the line where an unclosed text ends; 0: it was closed
 };
 
 // A tree of so many values takes about 80 MB.

@@ -3,6 +3,7 @@
 #include "cli/check.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "cli/common.h"
 #include "cli/confine.h"
 #include "define/program.h"
@@ -559,6 +560,73 @@ static int check_report(const struct check *c, const struct arguments *a)
     return c->has_example ? EXIT_OK : fail_without_valid(c, a->operand[0]);
 }
 
+// --- shapes of a problem ---
+
+enum { MOST_SETTINGS = 256 };
+
+// Reads "M=512,N=64" behind the settings of --set. A weight is the search's alone.
+static bool read_shape(struct check *c, const char *text, struct setting *set, int *count,
+                       struct err *e)
+{
+    char *rest = NULL, *copy = arena_strdup(&c->storage, text);
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        char *value = strchr(one, '=');
+        if (!value || value == one || *count == MOST_SETTINGS)
+            return err_usage(e, "--shape %s: '%s' is no NAME=VALUE", text, one);
+        *value++ = '\0';
+        if (!str_equal(one, "weight"))
+            set[(*count)++] = (struct setting){one, value};
+    }
+    return true;
+}
+
+// Tells which baselines may run on each shape, as a search for all of them would find.
+static bool check_shapes(struct check *c, const struct arguments *a,
+                         const struct script_options *o, struct err *e)
+{
+    const char *shape[TRIAL_MAX_SHAPES];
+    struct setting set[MOST_SETTINGS];
+    struct str out = {0};
+    struct json_writer w = json_begin(&out);
+    int shapes = arguments_list(a, "shape", shape, TRIAL_MAX_SHAPES);
+    bool ok = true, is_json = arguments_flag(a, "json");
+    json_begin_list(&w, "shapes");
+    for (int i = 0; ok && i < shapes; i++) {
+        struct script_options here = *o;
+        here.set_count = int_min(o->set_count, MOST_SETTINGS);
+        memcpy(set, o->set, (size_t)here.set_count * sizeof *set);
+        here.set = set;
+        ok = read_shape(c, shape[i], set, &here.set_count, e);
+        struct script *s = ok ? script_create(&here, e) : NULL;
+        ok = ok && (s || err_prefix(e, "--shape %s", shape[i]));
+        struct check of = {.space = s ? script_space(s) : NULL, .device = c->device};
+        json_begin_object(&w, NULL);
+        json_add_text(&w, "shape", shape[i]);
+        json_begin_list(&w, "baselines");
+        for (int k = 0; ok && k < of.space->baseline_count; k++) {
+            struct verdict v;
+            struct err ignored;
+            const char *name = of.space->baseline[k].name,
+                       *why = why_not(&of, &of.space->baseline[k], &v, &ignored);
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "name", name);
+            json_add_text(&w, "reason", why);
+            json_end(&w);
+            if (!is_json)
+                printf("shape %s: baseline '%s': %s\n", shape[i], name,
+                       why ? why : "may run here");
+        }
+        json_end(&w);
+        json_end(&w);
+        script_destroy(s);
+    }
+    json_end_all(&w);
+    if (ok && is_json)
+        puts(str_text(&out));
+    str_finish(&out);
+    return ok;
+}
+
 static int check_space(struct check *c, const struct arguments *a)
 {
     struct err e;
@@ -569,6 +637,9 @@ static int check_space(struct check *c, const struct arguments *a)
     o.path = common_space(a, false, &c->storage, &e);
     o.device_type = c->device ? c->device->type : "none";
     o.limits = c->device ? &c->device->limits : NULL;
+    const char *ignored;
+    if (o.path && arguments_list(a, "shape", &ignored, 1))
+        return common_exit(check_shapes(c, a, &o, &e), &e);
     c->script = o.path ? script_create(&o, &e) : NULL;
     c->space = c->script ? script_space(c->script) : NULL;
     if (c->script == NULL)
@@ -626,6 +697,8 @@ static const struct option options[] = {
     OPTION_SHIPPED,
     {"device", OPTION_TEXT, "DEVICE|none",
      "device whose limits are checked (default: the best one; see tilewalk devices)"},
+    {"shape", OPTION_LIST, "SIZE=N,SIZE=N",
+     "tell which baselines may run on this shape, and why others may not; may be repeated"},
     {"samples", OPTION_INTEGER, "N", "random points to check in a large space (default: 4000)", 1,
      1e9},
     {"glsl", OPTION_FLAG, NULL, "print the GLSL of one valid configuration"},

@@ -196,10 +196,13 @@ int check_network(const struct arguments *a, const struct gpu_info *device)
     struct script_options o = {.path = common_space(a, true, &storage, &e),
                                .device_type = device ? device->type : NULL,
                                .limits = device ? &device->limits : NULL};
+    struct network_sizes sizes = {.arena = &storage};
     o.set = common_settings(a, &storage, &o.set_count);
     bool ok = o.path && network_load(&o, &n, &e);
-    arena_finish(&storage);
     bool fits = !ok || !device || network_fits(&n, &device->limits, device->memory_bytes, &missing);
+    if (!fits)
+        network_fit(&n, &o, &device->limits, device->memory_bytes, &sizes, &missing);
+    arena_finish(&storage);
     if (ok && arguments_flag(a, "json")) {
         struct str out = {0};
         struct json_writer w = json_begin(&out);

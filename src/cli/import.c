@@ -218,7 +218,8 @@ static bool import_one(const struct arguments *a, const char *path, struct scrip
     struct record_fit fit;
     struct findings f = {.space = script ? script_space(script) : NULL, .fit = &fit};
     const char *out = arguments_text(a, "out");
-    if (!recording_read(path, &r, e))
+    int task = (int)arguments_integer(a, "task", 0);
+    if (!recording_read_task(path, task, &r, e))
         return false;
     bool ok = (!f.space || put_on_space(f.space, &r, &fit, e)) &&
               (!out || recording_write(r, "tilewalk", out, e));
@@ -253,26 +254,41 @@ static bool load_space(const struct arguments *a, bool has_model, struct script 
 
 // --- the command ---
 
+// Returns whether importing one of the first `count` files imports `path`, whose format is
+// format[count], too.
+static bool is_part_of_former(const struct import_format *const *format, const char *const *former,
+                              int count, const char *path)
+{
+    for (int i = 0; i < count; i++)
+        if (format[i] && format[i] == format[count] && format[i]->is_part &&
+            format[i]->is_part(former[i], path))
+            return true;
+    return false;
+}
+
+// `format` and `path` have room for all operands.
 static bool import_all(const struct arguments *a, const struct import_format **format,
-                       struct err *e)
+                       const char **path, struct err *e)
 {
     struct script *script = NULL;
     bool has_model = false;
+    int count = 0; // that are imported: a model in several files is one
     const struct export_text out = {.path = arguments_text(a, "out"),
                                     .replaces = arguments_flag(a, "force")};
-    if (out.path && a->operand_count > 1)
-        return err_usage(e, "--out takes one recording");
     bool ok = !out.path || export_text_may_write(&out, e);
     for (int i = 0; ok && i < a->operand_count; i++) {
-        ok = import_detect(a->operand[i], &format[i], e);
-        has_model |= format[i] != NULL; // else it is a recording
+        ok = import_detect(a->operand[i], &format[count], e);
+        has_model |= format[count] != NULL; // else it is a recording
+        if (!is_part_of_former(format, path, count, a->operand[i]))
+            path[count++] = a->operand[i];
     }
+    if (ok && out.path && count > 1)
+        return err_usage(e, "--out takes one recording, or one model");
     ok = ok && load_space(a, has_model, &script, e);
-    for (int i = 0; ok && i < a->operand_count; i++) {
+    for (int i = 0; ok && i < count; i++) {
         if (i && !arguments_flag(a, "json"))
             printf("\n");
-        ok = format[i] ? import_model(a, a->operand[i], format[i], e)
-                       : import_one(a, a->operand[i], script, e);
+        ok = format[i] ? import_model(a, path[i], format[i], e) : import_one(a, path[i], script, e);
     }
     script_destroy(script);
     return ok;
@@ -298,8 +314,10 @@ static int run_import(const struct command *self, const struct arguments *a)
     confine_write_beside(&s, arguments_text(a, "out"));
     confine_enter(&s);
     const struct import_format **format = mem_zero((size_t)a->operand_count, sizeof *format);
-    bool ok = import_all(a, format, &e);
+    const char **operand = mem_zero((size_t)a->operand_count, sizeof *operand);
+    bool ok = import_all(a, format, operand, &e);
     free(format);
+    free(operand);
     return common_exit(ok, &e);
 }
 
@@ -314,6 +332,8 @@ static const struct option options[] = {
      1e9},
     {"space", OPTION_TEXT, "FILE",
      "a space file: convert the recording to the parameters declared there"},
+    {"task", OPTION_INTEGER, "N", "of a log of AutoTVM or MetaSchedule: the task that is taken", 1,
+     INT_MAX},
     {"rules", OPTION_TEXT,
      .help = "--space holds a recording against the constraints of a space file", .hidden = true,
      .now = ""},
@@ -326,8 +346,8 @@ static const struct option options[] = {
 const struct command cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .help = "describe recorded spaces (Kernel Tuner, T4, KTT, CLBlast, T1; gz, xz); write models "
-            "(GGUF, logs of GGML_VK_PERF_LOGGER) as network files",
+    .help = "describe recorded spaces (Kernel Tuner, T4, KTT, CLBlast, AutoTVM, MetaSchedule, T1; "
+            "gz, xz); write models (GGUF, ONNX, logs of GGML_VK_PERF_LOGGER) as network files",
     .least = 1,
     .most = INT_MAX,
     .options = options,

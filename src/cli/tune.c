@@ -250,19 +250,17 @@ static const char *task_name_at(const void *context, size_t i)
     return n->task[i].label;
 }
 
-static const struct network_task *find_task(const struct network *n, const char *only,
-                                            struct err *e)
+static bool has_task(const struct network *n, const char *only, struct err *e)
 {
     for (int i = 0; i < n->task_count; i++)
         if (str_equal(n->task[i].label, only))
-            return &n->task[i];
+            return true;
     const char *near = str_suggest(only, (size_t)n->task_count, task_name_at, n);
     if (near)
-        err_usage(e, "--only: %s has no task '%s' (did you mean '%s'?)", n->name, only, near);
-    else
-        err_usage(e, "--only: %s has no task '%s' (tilewalk check %s lists them)", n->name, only,
-                  n->name);
-    return NULL;
+        return err_usage(e, "--only: %s has no task '%s' (did you mean '%s'?)", n->name, only,
+                         near);
+    return err_usage(e, "--only: %s has no task '%s' (tilewalk check %s lists them)", n->name, only,
+                     n->name);
 }
 
 static bool start_network(struct front *f, const struct arguments *a, struct session_options *o,
@@ -271,22 +269,23 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
     struct network network = {.name = NULL};
     const char *path = o->space;
     const char *only = arguments_text(a, "only");
-    const struct network_task *task = NULL;
+    struct arena arena;
+    const struct network_options all = {.network = &network,
+                                        .path = path,
+                                        .only = only,
+                                        .each = o,
+                                        .scheduler = arguments_text(a, "scheduler"),
+                                        .again = arguments_flag(a, "again")};
+    arena_init(&arena);
     bool ok = network_read(path, o->set, o->set_count, &network, e) &&
-              (!only || (task = find_task(&network, only, e)) != NULL);
-    if (ok && task) { // as a session of its own
-        o->space = task->preset;
-        o->set = task->set;
-        o->set_count = task->set_count;
-        ok = engine_start(f->engine, o, id, e);
+              (!only || has_task(&network, only, e));
+    if (ok && only) { // as a session of its own
+        struct session_options alone;
+        ok = network_choose_task(&arena, &all, &alone, e) && engine_start(f->engine, &alone, id, e);
     } else if (ok) {
-        struct network_options all = {.network = &network,
-                                      .path = path,
-                                      .each = o,
-                                      .scheduler = arguments_text(a, "scheduler"),
-                                      .again = arguments_flag(a, "again")};
         ok = engine_start_network(f->engine, &all, id, e);
     }
+    arena_finish(&arena);
     network_finish(&network);
     return ok;
 }

@@ -29,7 +29,7 @@
 #define DEFINE_MAX_AXES    (2 * DEFINE_MAX_RANK)
 #define DEFINE_AFFINE      (DEFINE_MAX_AXES + 1) // coefficients of the axes, and the constant
 #define DEFINE_MAX_STAGES  32
-#define DEFINE_MAX_INPUTS  (OPERATION_MAX_TENSORS - 1)
+#define DEFINE_MAX_INPUTS  5
 #define DEFINE_MAX_TENSORS (DEFINE_MAX_INPUTS + DEFINE_MAX_STAGES)
 #define DEFINE_MAX_NODES   4096
 #define DEFINE_LARGEST     4 // inputs are filled with integers from -4 to 4: their sums are exact

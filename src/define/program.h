@@ -25,7 +25,7 @@
 #include "kernel/job.h"
 #include "space/space.h"
 
-#define PROGRAM_MAX_KERNELS (JOB_MAX_PASSES / 2) // each may have a second pass
+#define PROGRAM_MAX_KERNELS 4 // each may have a second pass
 // Serial or tiled, cross-thread and split kernels, each guarded or not, and one on matrix units.
 #define PROGRAM_MAX_VARIANTS 7
 #define PROGRAM_MAX_STAGED   3 // staged reads of a kernel; further reads are never staged

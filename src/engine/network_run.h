@@ -30,8 +30,9 @@ struct network; // script/network.h
 struct helper_job;
 
 struct network_options {
-    const struct network *network;
+    struct network *network;            // read again, smaller, where it does not fit a CPU device
     const char *path;                   // of its file
+    const char *only;                   // the task of network_choose_task; else NULL
     const struct session_options *each; // of its tasks; `trials` and `seconds` are the network's
     const char *scheduler;              // NULL: NETWORK_DEFAULT_SCHEDULER
     bool again;                         // tune what is known too
@@ -93,6 +94,10 @@ struct network_run *network_start(const struct session_host *host, const struct 
 struct network_run *network_resume(const struct session_host *host, int64_t id,
                                    const struct session_options *more, struct err *e);
 void network_destroy(struct network_run *n); // fine with NULL
+// Makes the options of the session that tunes task `o->only`, one of the network's, alone. `out`
+// refers to the network, and to the arena.
+bool network_choose_task(struct arena *a, const struct network_options *o,
+                         struct session_options *out, struct err *e);
 
 // network_run.c, as their namesakes of session.h.
 bool network_step(struct network_run *n, struct err *e);

@@ -195,16 +195,77 @@ static bool check_backend(const struct session_options *o, struct err *e)
                         "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
 }
 
-static bool start(struct network_run *n, const struct session_host *host,
-                  const struct network_options *o, struct err *e)
+// Reads the network anew with sizes that fit the device, if that is a CPU (as the sizes of presets
+// do); `each` gets them. Else `e` names sizes that fit.
+static bool fit(struct arena *a, const struct network_options *o, const struct gpu_info *info,
+                struct session_options *each, const char **said, struct err *e)
 {
+    const struct script_options as = {
+        .path = o->path, .set = each->set, .set_count = each->set_count};
+    struct network_sizes sizes = {.arena = a};
+    struct err why = {.text = ""};
+    if (network_fits(o->network, &info->limits, info->memory_bytes, &why))
+        return true;
+    bool found = network_fit(o->network, &as, &info->limits, info->memory_bytes, &sizes, &why);
+    if (!found || !info->is_cpu) {
+        *e = why;
+        return false;
+    }
+    *said = arena_printf(a, "%s with %s, so that it fits the device", o->network->name, sizes.text);
+    each->set = sizes.set;
+    each->set_count = sizes.count;
+    network_finish(o->network);
+    return network_read(o->path, each->set, each->set_count, o->network, e);
+}
+
+static const struct network_task *find_task(const struct network *n, const char *name)
+{
+    for (int i = 0; i < n->task_count; i++)
+        if (str_equal(n->task[i].label, name))
+            return &n->task[i];
+    return NULL;
+}
+
+bool network_choose_task(struct arena *a, const struct network_options *o,
+                         struct session_options *out, struct err *e)
+{
+    struct backend_choice choice = {.machines = NULL};
+    const struct backend_wish wish = {.source = o->each->source, .device = o->each->device};
+    const struct network_task *t = find_task(o->network, o->only);
+    const char *said = NULL;
+    *out = *o->each;
+    // Other machines are not asked twice: they judge the task themselves.
+    bool ok = out->machines || backend_choose(&choice, NULL, &wish, e);
+    const struct gpu_info *info = ok ? backend_device(&choice) : NULL;
+    if (info && !network_task_fits(o->network, t, &info->limits, e)) {
+        ok = fit(a, o, info, out, &said, e);
+        t = ok ? find_task(o->network, o->only) : NULL;
+        if (ok && !t)
+            ok = err_set(e, "%s: there is no task '%s' then", said, o->only);
+    }
+    if (ok && said)
+        log_write("info", "%s", said);
+    backend_choice_finish(&choice);
+    if (ok) {
+        out->space = t->preset;
+        out->set = t->set;
+        out->set_count = t->set_count;
+    }
+    return ok;
+}
+
+static bool start(struct network_run *n, const struct session_host *host,
+                  const struct network_options *options, struct err *e)
+{
+    struct session_options each = *options->each;
+    struct network_options fitted = *options, *o = &fitted;
+    const char *said = NULL;
+    fitted.each = &each;
     const char *source = o->each->source;
     if (recorded_is(source))
         return err_usage(e,
                          "a network is not tuned on a recording (tilewalk compare searches those "
                          "of its tasks)");
-    n->count = o->network->task_count;
-    n->member = mem_zero((size_t)n->count, sizeof *n->member);
     char *scheduler =
         schedule_canonical(o->scheduler ? o->scheduler : NETWORK_DEFAULT_SCHEDULER, e);
     n->record.scheduler = copy(n, scheduler);
@@ -216,8 +277,11 @@ static bool start(struct network_run *n, const struct session_host *host,
         return false;
     // This checks the network as a whole; draft_tasks checks each task against the device.
     const struct gpu_info *info = backend_device(&n->choice);
-    if ((info && !network_fits(o->network, &info->limits, info->memory_bytes, e)) ||
-        !draft_tasks(n, host, o, e))
+    if (info && !fit(&n->arena, o, info, &each, &said, e))
+        return false;
+    n->count = o->network->task_count;
+    n->member = mem_zero((size_t)n->count, sizeof *n->member);
+    if (!draft_tasks(n, host, o, e))
         return false;
     take_options(n, o->each);
     n->each.strategy = n->record.strategy;
@@ -226,6 +290,8 @@ static bool start(struct network_run *n, const struct session_host *host,
         return false;
     session_clock_run(&n->clock, true);
     session_event(&n->log, (struct event){.kind = EVENT_SESSION});
+    if (said)
+        session_message(&n->log, "info", "%s", said);
     for (int i = 0; i < n->count; i++) {
         const struct task_record *t = &n->member[i].record;
         if (t->known_s > 0)

@@ -60,24 +60,43 @@ static void show(struct session *s, const struct baseline_record *b)
                         speed_text(&s->record, b->seconds, speed), text_time(b->seconds, time));
     else
         session_message(&s->log, "warning", "baseline '%s' %s: %s (%s)", b->name,
-                        b->outcome == OUTCOME_WRONG ? "is wrong here" : "does not run here",
+                        b->outcome == OUTCOME_WRONG ? "is wrong here"
+                        : b->parts                  ? "does not run on every shape"
+                                                    : "does not run here",
                         outcome_name(b->outcome), b->reason);
 }
 
-// Submits a baseline, or rejects it.
+// Judges a baseline: `v` has the first reason against it, `forbidden` a bit for each shape of
+// several that it may not run on.
+static bool judge(const struct session *s, int i, struct verdict *v, uint32_t *forbidden,
+                  struct err *e)
+{
+    const struct baseline *declared = &s->space->baseline[i];
+    const struct session_backend *k = &s->backend;
+    *v = (struct verdict){.legal = !declared->misfit};
+    *forbidden = 0;
+    if (k->shapes)
+        return session_shapes_judge_baseline(k->shapes, backend_limits(k), i, v, forbidden, e);
+    if (declared->misfit)
+        snprintf(v->reason, sizeof v->reason, "%s", declared->misfit);
+    return declared->misfit || backend_judge(k, &declared->config, v, e);
+}
+
+// Submits a baseline, or rejects it. Where there are several shapes, one that forbids it leaves the
+// others.
 static bool submit(struct session *s, int i, struct err *e)
 {
     const struct baseline *declared = &s->space->baseline[i];
     const struct session_backend *k = &s->backend;
-    struct verdict v = {.legal = true};
-    if (!declared->misfit &&
-        !(k->shapes ? session_shapes_judge_baseline(k->shapes, backend_limits(k), i, &v, e)
-                    : backend_judge(k, &declared->config, &v, e)))
+    struct verdict v;
+    uint32_t forbidden;
+    if (!judge(s, i, &v, &forbidden, e))
         return err_prefix(e, "baseline '%s'", declared->name);
-    if (declared->misfit || !v.legal) {
+    bool runs_somewhere = k->shapes && forbidden + 1 < UINT32_C(1) << k->shapes->goal.count;
+    if (!v.legal && !runs_somewhere) {
         struct baseline_record b = begin(s, i);
         b.outcome = OUTCOME_REJECTED;
-        b.reason = arena_strdup(&s->arena, declared->misfit ? declared->misfit : v.reason);
+        b.reason = arena_strdup(&s->arena, v.reason);
         if (!keep(s, &b, e))
             return false;
         show(s, &b);
@@ -87,6 +106,7 @@ static bool submit(struct session *s, int i, struct err *e)
                                     .count = 1,
                                     .known_good = true,
                                     .accesses = ACCESSES_OF_ALL,
+                                    .skipped = forbidden,
                                     .config = {declared->config}};
     bool ok = backend_submit(&s->backend, &request, e);
     s->baselines.open += ok;
@@ -119,7 +139,17 @@ bool baseline_finish(struct session *s, const struct trial_result *r, struct err
     s->backend.in_flight--;
     s->busy = true;
     b.seconds = r->seconds[0];
-    if (!keep_result(s, &b, r, 0, e))
+    // It is in use on some shapes alone, and so no rival on all of them.
+    struct trial_result result = *r;
+    struct verdict v = {.legal = true};
+    uint32_t forbidden = 0;
+    if (!judge(s, b.position, &v, &forbidden, e))
+        return false;
+    if (forbidden && r->outcome[0] == OUTCOME_OK) {
+        result.outcome[0] = OUTCOME_REJECTED;
+        snprintf(result.reason[0], sizeof result.reason[0], "%s", v.reason);
+    }
+    if (!keep_result(s, &b, &result, 0, e))
         return false;
     show(s, &b);
     return true;

@@ -143,18 +143,22 @@ static const struct baseline *baseline_on(const struct session_shapes *all, int 
 }
 
 bool session_shapes_judge_baseline(const struct session_shapes *all, const struct limits *l,
-                                   int baseline, struct verdict *v, struct err *e)
+                                   int baseline, struct verdict *v, uint32_t *forbidden,
+                                   struct err *e)
 {
     *v = (struct verdict){.legal = true};
-    for (int i = 0; v->legal && i < all->goal.count; i++) {
+    *forbidden = 0;
+    for (int i = 0; i < all->goal.count; i++) {
         const struct baseline *b = baseline_on(all, i, baseline);
-        if (!b || b->misfit) {
-            v->legal = false;
-            snprintf(v->reason, sizeof v->reason, "%s: %s", all->of[i].name,
+        struct verdict here = {.legal = !(!b || b->misfit)};
+        if (!here.legal)
+            snprintf(here.reason, sizeof here.reason, "%s: %s", all->of[i].name,
                      b ? b->misfit : "there is no such baseline");
-        } else if (!judge_on(&all->of[i], l, &b->config, v, e)) {
+        else if (!judge_on(&all->of[i], l, &b->config, &here, e))
             return false;
-        }
+        *forbidden |= here.legal ? 0 : UINT32_C(1) << i;
+        if (v->legal)
+            *v = here;
     }
     return true;
 }
@@ -200,12 +204,17 @@ void session_shapes_finish(struct session_shapes *all)
 
 // --- results ---
 
-// Reads the times of a baseline on each shape; false: it does not run on all.
+// Reads the times of a baseline on each shape, 0 where it may not run; false: it runs on none.
 static bool baseline_parts(const struct session *s, int i, double part_s[TRIAL_MAX_SHAPES])
 {
     const struct baseline_record *b = &s->baselines.of[i];
-    return b->outcome == OUTCOME_OK &&
+    return (b->outcome == OUTCOME_OK || b->outcome == OUTCOME_REJECTED) &&
            shape_parts(b->parts, part_s) == s->backend.shapes->goal.count;
+}
+
+static bool runs_on_all(const struct session *s, int i, double part_s[TRIAL_MAX_SHAPES])
+{
+    return s->baselines.of[i].outcome == OUTCOME_OK && baseline_parts(s, i, part_s);
 }
 
 bool session_shapes_set_references(struct session *s, struct err *e)
@@ -226,12 +235,12 @@ bool session_shapes_set_references(struct session *s, struct err *e)
     shapes_set_references(s->backend.source, all->goal.reference_s);
     // Baselines that are one configuration for all shapes are the first incumbents.
     for (int i = 0; i < s->space->baseline_count; i++)
-        if (!session_shapes_vary(all, i) && baseline_parts(s, i, part_s))
+        if (!session_shapes_vary(all, i) && runs_on_all(s, i, part_s))
             shapes_observe(s->backend.source, part_s);
     // The goals of baselines by the worst are known only now.
     for (int i = 0; all->goal.by_worst && i < s->space->baseline_count; i++) {
         struct baseline_record *b = &s->baselines.of[i];
-        if (!baseline_parts(s, i, part_s))
+        if (!runs_on_all(s, i, part_s))
             continue;
         b->seconds = shapes_goal_seconds(&all->goal, part_s);
         if (!session_stored(&s->store, store_put_baseline(s->store.db, s->record.id, b, e), e))
@@ -251,6 +260,10 @@ void session_shapes_rate_race(const struct session *s, const int *baseline_at,
     for (int i = 0; i < s->space->baseline_count; i++)
         if (baseline_at[i] >= 0 && r->outcome[baseline_at[i]] == OUTCOME_OK)
             shapes_goal_add_reference(&goal, r->part_s[baseline_at[i]]);
+    // Baselines that may not run on every shape take no part in races.
+    for (int i = 0; i < goal.count; i++)
+        if (goal.reference_s[i] <= 0)
+            goal.reference_s[i] = all->goal.reference_s[i];
     for (int i = 0; i < r->count; i++)
         if (r->outcome[i] == OUTCOME_OK)
             r->seconds[i] = shapes_goal_seconds(&goal, r->part_s[i]);

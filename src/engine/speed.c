@@ -264,7 +264,8 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     read_rows(r, a, out);
     for (int i = 0; i < f->baselines->count; i++) {
         const struct baseline_record *b = &f->baselines->of[i];
-        if (b->outcome != OUTCOME_OK)
+        bool runs_on_some = r->shapes && b->parts && b->outcome == OUTCOME_REJECTED;
+        if (b->outcome != OUTCOME_OK && !runs_on_some)
             continue;
         memset(part_s, 0, sizeof part_s);
         if (r->shapes)

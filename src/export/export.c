@@ -335,8 +335,8 @@ static bool describe_pass(struct kernel *k, int i, struct err *e)
                                .entry = kernel_entry(&k->spirv[i]),
                                .once = from->once,
                                .subgroup_size = from->subgroup,
-                               .push = from->push,
-                               .push_bytes = from->push_bytes};
+                               .push = from->push.byte,
+                               .push_bytes = from->push.bytes};
     pass_add_given(from, &k->given[i]);
     to->given = k->given[i].length ? str_text(&k->given[i]) : NULL;
     memcpy(to->local_size, facts.local_size, sizeof to->local_size);

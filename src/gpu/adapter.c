@@ -12,6 +12,7 @@
 
 #define PORTABILITY   "VK_KHR_portability_subset" // a provisional extension
 #define SHARED_LAYOUT VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME
+#define ADDRESS       VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME
 #define LAVAPIPE_LOOP_TRIPS                                                                        \
     65535 // it counts all loops of an invocation together and cuts them here
 #define SOFT_STATEMENTS     20000
@@ -144,6 +145,8 @@ static void describe_features(struct adapter *a, bool is_1_2)
     VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
         .pNext = &storage};
+    VkPhysicalDeviceBufferDeviceAddressFeatures address = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES};
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &storage};
     if (a->info.limits.spirv_minor >= 4 && vk_has_extension(a->handle, SHARED_LAYOUT))
@@ -151,6 +154,11 @@ static void describe_features(struct adapter *a, bool is_1_2)
     if (has_dot) {
         dot.pNext = all.pNext;
         all.pNext = &dot;
+    }
+    a->needs_address = !is_1_2;
+    if (is_1_2 || vk_has_extension(a->handle, ADDRESS)) {
+        address.pNext = all.pNext;
+        all.pNext = &address;
     }
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
     a->info.limits.dot = dot.shaderIntegerDotProduct;
@@ -166,7 +174,8 @@ static void describe_features(struct adapter *a, bool is_1_2)
     a->info.limits.features |= (all.features.shaderFloat64 ? FEATURE_F64 : 0) |
                                (all.features.shaderInt64 ? FEATURE_I64 : 0) |
                                (all.features.shaderInt16 ? FEATURE_I16 : 0) |
-                               (shared.workgroupMemoryExplicitLayout ? FEATURE_SHARED_LAYOUT : 0);
+                               (shared.workgroupMemoryExplicitLayout ? FEATURE_SHARED_LAYOUT : 0) |
+                               (address.bufferDeviceAddress ? FEATURE_ADDRESS : 0);
 }
 
 // The newest SPIR-V follows from the Vulkan of the device, and that of the loader, by which the
@@ -315,7 +324,10 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
     VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR,
         .workgroupMemoryExplicitLayout = VK_TRUE};
-    const char *extension[8 + MATRIX_EXTENSIONS];
+    VkPhysicalDeviceBufferDeviceAddressFeatures address = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+        .bufferDeviceAddress = VK_TRUE};
+    const char *extension[9 + MATRIX_EXTENSIONS];
     uint32_t extensions = 0;
     if (vk_has_extension(a->handle, PORTABILITY)) // it must be enabled if it exists
         extension[extensions++] = PORTABILITY;
@@ -341,6 +353,12 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         extension[extensions++] = SHARED_LAYOUT;
         shared.pNext = chain;
         chain = &shared;
+    }
+    if (features & FEATURE_ADDRESS) {
+        if (a->needs_address)
+            extension[extensions++] = ADDRESS;
+        address.pNext = chain;
+        chain = &address;
     }
     const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
                                            .shaderInt64 = (features & FEATURE_I64) != 0,

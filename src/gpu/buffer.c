@@ -20,14 +20,21 @@
 static const VkMemoryPropertyFlags storage_wishes[] = {LOCAL, 0, 0};
 static const VkMemoryPropertyFlags staging_wishes[] = {HOST | CACHED, HOST, HOST};
 
+static bool has_addresses(const struct gpu *g)
+{
+    return g->adapter.info.limits.features & FEATURE_ADDRESS;
+}
+
 static enum gpu_status create_handle(struct gpu *g, uint64_t bytes, VkBuffer *out,
                                      VkMemoryRequirements *need, struct err *e)
 {
+    VkBufferUsageFlags addressed =
+        has_addresses(g) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0;
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = bytes,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | addressed,
     };
     VK_TRY(vkCreateBuffer(g->device, &info, NULL, out));
     vkGetBufferMemoryRequirements(g->device, *out, need);
@@ -46,8 +53,13 @@ static enum gpu_status allocate(struct gpu *g, const VkMemoryRequirements *need,
                 type = (int)i;
     if (type < 0)
         return vk_fail(VK_ERROR_FEATURE_NOT_PRESENT, "memory for a buffer", e);
+    const VkMemoryAllocateFlagsInfo flagged = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT,
+    };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = has_addresses(g) ? &flagged : NULL,
         .allocationSize = need->size,
         .memoryTypeIndex = (uint32_t)type,
     };
@@ -107,6 +119,17 @@ enum gpu_status gpu_buffer_create_guarded(struct gpu *g, uint64_t bytes, uint64_
     err_prefix(e, "a buffer of %" PRIu64 " bytes", bytes);
     gpu_buffer_destroy(g, b);
     return status;
+}
+
+uint64_t vk_buffer_address(struct gpu *g, const struct gpu_buffer *b)
+{
+    const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                            .buffer = b->handle};
+    const char *name = g->adapter.needs_address ? "vkGetBufferDeviceAddressKHR"
+                                                : "vkGetBufferDeviceAddress";
+    PFN_vkGetBufferDeviceAddress get =
+        (PFN_vkGetBufferDeviceAddress)vkGetDeviceProcAddr(g->device, name);
+    return has_addresses(g) && get ? get(g->device, &info) + b->guard : 0;
 }
 
 // A buffer that a kernel may still be using is not freed before the process ends.
@@ -266,11 +289,22 @@ enum gpu_status gpu_read_guards(struct gpu *g, struct gpu_buffer *b, void *data,
     return read_raw(g, b, b->guard + b->bytes, (char *)data + b->guard, b->guard, e);
 }
 
-enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e)
+static enum gpu_status fill(struct gpu *g, const struct gpu_buffer *b, uint64_t offset,
+                            uint64_t bytes, uint32_t word, struct err *e)
 {
     GPU_TRY(vk_begin(g, COPY_TIMEOUT_S, e));
-    vkCmdFillBuffer(g->command, b->handle, 0, VK_WHOLE_SIZE, word);
+    vkCmdFillBuffer(g->command, b->handle, offset, bytes, word);
     return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
+}
+
+enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e)
+{
+    return fill(g, b, 0, VK_WHOLE_SIZE, word, e);
+}
+
+enum gpu_status gpu_fill_content(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e)
+{
+    return fill(g, b, b->guard, b->bytes, word, e);
 }
 
 enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gpu_buffer *const *to,

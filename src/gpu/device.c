@@ -246,7 +246,7 @@ static enum gpu_status prepare_runs(struct gpu *g, struct err *e)
     const VkQueryPoolCreateInfo stamps = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
-        .queryCount = 2,
+        .queryCount = 2 * GPU_MOST_BEGUN,
     };
     VK_TRY(vkCreateQueryPool(g->device, &stamps, NULL, &g->stamps));
     return GPU_OK;
@@ -268,6 +268,11 @@ struct gpu *gpu_open(int index, bool validate, struct err *e)
         return g;
     gpu_close(g);
     return NULL;
+}
+
+bool gpu_is_open_to_run(const struct gpu *g)
+{
+    return g->command != NULL;
 }
 
 // Objects that a kernel may still be using cannot be destroyed: if it does not end soon, everything

@@ -112,6 +112,7 @@ struct gpu *gpu_open(int index, bool validate, struct err *e);
 // gpu_close work on it.
 struct gpu *gpu_open_to_compile(int index, bool validate, struct err *e);
 void gpu_close(struct gpu *g);
+bool gpu_is_open_to_run(const struct gpu *g); // false after gpu_open_to_compile
 const struct gpu_info *gpu_get_info(const struct gpu *g);
 
 // A storage buffer. The host uses gpu_write and gpu_read (mapped memory where it is device-local
@@ -133,6 +134,8 @@ enum gpu_status gpu_write(struct gpu *g, struct gpu_buffer *b, uint64_t offset, 
 enum gpu_status gpu_read(struct gpu *g, struct gpu_buffer *b, uint64_t offset, void *data,
                          uint64_t bytes, struct err *e);
 enum gpu_status gpu_fill(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
+// The same without its guards.
+enum gpu_status gpu_fill_content(struct gpu *g, struct gpu_buffer *b, uint32_t word, struct err *e);
 // Copies all of `from`, without its guards, into the beginning of each of `count` others, which are
 // at least as large.
 enum gpu_status gpu_copy(struct gpu *g, const struct gpu_buffer *from, struct gpu_buffer *const *to,
@@ -154,6 +157,7 @@ struct gpu_shader {
     const uint32_t *word; // SPIR-V
     size_t word_count;
     int bindings; // storage buffers in set 0, from 0 on
+    int uniforms; // uniform blocks in set 1, from 0 on
     // The required subgroup size (ignored where the device has no choice; 0: any), and the size of
     // its workgroups along x: where that is a multiple, full subgroups are required.
     uint32_t subgroup, local_x;
@@ -185,6 +189,17 @@ struct gpu_pass {
     uint32_t groups[3];
     uint32_t base[3];    // the first workgroup's gl_WorkGroupID
     const uint8_t *push; // as many bytes as its pipeline has push constants
+    // Buffers of the sequence whose addresses the push constants begin with, 8 bytes each, in the
+    // place of what `push` has there.
+    const uint8_t *address;
+    int addresses;
+    struct gpu_buffer *const *uniform; // of its pipeline's uniform blocks
+};
+
+// A buffer of a sequence that gets its content before each run: that of another one, as long, or
+// zeros (from -1).
+struct gpu_begin {
+    int to, from;
 };
 
 // A sequence of passes, with a full compute barrier between and after them, all on the same
@@ -193,6 +208,8 @@ struct gpu_pass {
 //
 // Where there are `copies` of the buffers (0 or 1: none), those of copy c begin at buffer[c *
 // stride], and each run uses the next copy, so that caches do not hold what the previous run read.
+//
+// The device time of a run is without that of `begin`; of a sequence that follows it is with it.
 struct gpu_sequence {
     const struct gpu_pass *pass;
     int pass_count;
@@ -200,9 +217,13 @@ struct gpu_sequence {
     int buffer_count;
     const struct gpu_sequence *next; // NULL: nothing follows
     int copies, stride;
+    const struct gpu_begin *begin;
+    int begins;
 };
+#define GPU_MOST_BEGUN 64 // runs of one submission where there is a `begin`
 
-// Runs the sequence `repeats` times in one submission and waits at most `timeout_s`. `seconds` (may
+// Runs the sequence `repeats` times in one submission (several, where the device has no timestamps
+// and something is between runs) and waits at most `timeout_s`. `seconds` (may
 // be NULL) gets the device time of the whole submission: timestamps masked by their valid bits
 // where the device has them, else the host's clock around the submission. After GPU_TIMEOUT the
 // submission goes on: later calls first wait for it, up to their own timeout, and objects that it

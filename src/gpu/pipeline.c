@@ -130,29 +130,40 @@ static void executable_read(VkDevice device, VkPipeline pipeline, struct statist
 
 // --- pipelines ---
 
-static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
+static enum gpu_status create_set_layout(struct gpu *g, VkDescriptorType type, int count,
+                                         VkDescriptorSetLayout *out, struct err *e)
 {
     VkDescriptorSetLayoutBinding binding[GPU_MAX_BINDINGS];
-    for (int i = 0; i < p->bindings; i++)
+    for (int i = 0; i < count; i++)
         binding[i] = (VkDescriptorSetLayoutBinding){
             .binding = (uint32_t)i,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = type,
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = (uint32_t)p->bindings,
+        .bindingCount = (uint32_t)count,
         .pBindings = binding,
     };
-    VK_TRY(vkCreateDescriptorSetLayout(g->device, &set, NULL, &p->set_layout));
+    VK_TRY(vkCreateDescriptorSetLayout(g->device, &set, NULL, out));
+    return GPU_OK;
+}
+
+static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
+{
+    GPU_TRY(create_set_layout(g, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, p->bindings, &p->set_layout[0],
+                              e));
+    if (p->uniforms)
+        GPU_TRY(create_set_layout(g, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, p->uniforms,
+                                  &p->set_layout[1], e));
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, p->push_bytes};
     const VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .pushConstantRangeCount = p->push_bytes > 0,
         .pPushConstantRanges = &push,
-        .setLayoutCount = 1,
-        .pSetLayouts = &p->set_layout,
+        .setLayoutCount = p->uniforms ? GPU_SETS : 1,
+        .pSetLayouts = p->set_layout,
     };
     VK_TRY(vkCreatePipelineLayout(g->device, &layout, NULL, &p->layout));
     return GPU_OK;
@@ -199,8 +210,9 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
                                     struct gpu_pipeline **out, struct err *e)
 {
     *out = NULL;
-    if (s->bindings < 0 || s->bindings > GPU_MAX_BINDINGS) {
-        err_set(e, "%d bindings (at most %d)", s->bindings, GPU_MAX_BINDINGS);
+    if (s->bindings < 0 || s->bindings > GPU_MAX_BINDINGS || s->uniforms > GPU_MAX_UNIFORMS) {
+        err_set(e, "%d bindings (at most %d), %d uniform blocks (at most %d)", s->bindings,
+                GPU_MAX_BINDINGS, s->uniforms, GPU_MAX_UNIFORMS);
         return GPU_FAILED;
     }
     uint32_t most = g->adapter.push_bytes;
@@ -210,6 +222,7 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
     }
     struct gpu_pipeline *p = mem_zero(1, sizeof *p);
     p->bindings = s->bindings;
+    p->uniforms = s->uniforms;
     p->push_bytes = s->push_bytes;
     enum gpu_status status = create_layouts(g, p, e);
     if (status == GPU_OK)
@@ -228,7 +241,8 @@ void gpu_pipeline_destroy(struct gpu *g, struct gpu_pipeline *p)
         return;
     vkDestroyPipeline(g->device, p->handle, NULL);
     vkDestroyPipelineLayout(g->device, p->layout, NULL);
-    vkDestroyDescriptorSetLayout(g->device, p->set_layout, NULL);
+    for (int i = 0; i < GPU_SETS; i++)
+        vkDestroyDescriptorSetLayout(g->device, p->set_layout[i], NULL);
     free(p);
 }
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 // --- submissions ---
@@ -101,6 +102,7 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
     *turns = 1;
     for (; s; s = s->next) {
         bool ok = repeats >= 1 && s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES;
+        ok = ok && (!s->begins || repeats <= GPU_MOST_BEGUN);
         for (int i = 0; ok && i < s->pass_count; i++) {
             const struct gpu_pass *pass = &s->pass[i];
             ok = pass->pipeline->bindings <= s->buffer_count;
@@ -120,22 +122,22 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
     return GPU_OK;
 }
 
-// Makes room for so many descriptor sets; all sets become free.
+// Makes room for so many pairs of descriptor sets; all sets become free.
 static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
 {
     if (count <= g->most_sets) {
         VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
         return GPU_OK;
     }
-    const VkDescriptorPoolSize size = {
-        .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = (uint32_t)count * GPU_MAX_BINDINGS,
+    const VkDescriptorPoolSize size[GPU_SETS] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, (uint32_t)count * GPU_MAX_BINDINGS},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, (uint32_t)count * GPU_MAX_UNIFORMS},
     };
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-        .maxSets = (uint32_t)count,
-        .poolSizeCount = 1,
-        .pPoolSizes = &size,
+        .maxSets = (uint32_t)count * GPU_SETS,
+        .poolSizeCount = GPU_SETS,
+        .pPoolSizes = size,
     };
     vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
     g->descriptors = VK_NULL_HANDLE;
@@ -145,52 +147,112 @@ static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
     return GPU_OK;
 }
 
-// Creates the set of a pipeline: its buffers, of one copy.
-static enum gpu_status create_set(struct gpu *g, const struct gpu_pipeline *p,
-                                  struct gpu_buffer *const *buffer, VkDescriptorSet *set,
-                                  struct err *e)
+struct set_pair {
+    VkDescriptorSet set[GPU_SETS];
+};
+
+static enum gpu_status create_set(struct gpu *g, VkDescriptorSetLayout layout,
+                                  VkDescriptorType type, struct gpu_buffer *const *buffer,
+                                  int count, VkDescriptorSet *set, struct err *e)
 {
     const VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = g->descriptors,
         .descriptorSetCount = 1,
-        .pSetLayouts = &p->set_layout,
+        .pSetLayouts = &layout,
     };
     VK_TRY(vkAllocateDescriptorSets(g->device, &allocate, set));
     VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
     VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
-    for (int i = 0; i < p->bindings; i++) {
+    for (int i = 0; i < count; i++) {
         whole[i] = (VkDescriptorBufferInfo){buffer[i]->handle, buffer[i]->guard, VK_WHOLE_SIZE};
         write[i] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = *set,
             .dstBinding = (uint32_t)i,
             .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = type,
             .pBufferInfo = &whole[i],
         };
     }
-    vkUpdateDescriptorSets(g->device, (uint32_t)p->bindings, write, 0, NULL);
+    vkUpdateDescriptorSets(g->device, (uint32_t)count, write, 0, NULL);
     return GPU_OK;
 }
 
-static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDescriptorSet *set,
-                        bool is_bound)
+// Creates the sets of a pass: the buffers of one copy, and its uniform blocks.
+static enum gpu_status create_sets(struct gpu *g, const struct gpu_pass *pass,
+                                   struct gpu_buffer *const *buffer, struct set_pair *out,
+                                   struct err *e)
 {
-    for (; s; s = s->next)
-        for (int i = 0; i < s->pass_count; i++, set++) {
-            const struct gpu_pipeline *p = s->pass[i].pipeline;
-            if (!is_bound && p->push_bytes)
-                vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                   p->push_bytes, s->pass[i].push);
+    const struct gpu_pipeline *p = pass->pipeline;
+    GPU_TRY(create_set(g, p->set_layout[0], VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffer, p->bindings,
+                       &out->set[0], e));
+    return p->uniforms ? create_set(g, p->set_layout[1], VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+                                    pass->uniform, p->uniforms, &out->set[1], e)
+                       : GPU_OK;
+}
+
+// Returns the first buffer of the copy that a run uses.
+static struct gpu_buffer *const *buffers_of(const struct gpu_sequence *s, unsigned turn)
+{
+    return s->buffer + (s->copies > 1 ? (ptrdiff_t)(turn % (unsigned)s->copies) * s->stride : 0);
+}
+
+// Buffers get the content that they have before a run.
+static void record_begin(struct gpu *g, const struct gpu_sequence *s, unsigned turn)
+{
+    struct gpu_buffer *const *buffer = buffers_of(s, turn);
+    if (!s->begins)
+        return;
+    barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+            VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+    for (int i = 0; i < s->begins; i++) {
+        const struct gpu_buffer *to = buffer[s->begin[i].to];
+        const struct gpu_buffer *from = s->begin[i].from < 0 ? NULL : buffer[s->begin[i].from];
+        if (from) {
+            const VkBufferCopy region = {from->guard, to->guard, to->bytes};
+            vkCmdCopyBuffer(g->command, from->handle, to->handle, 1, &region);
+        } else {
+            vkCmdFillBuffer(g->command, to->handle, to->guard, to->bytes, 0);
+        }
+    }
+    barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+static void record_push(struct gpu *g, const struct gpu_pass *pass,
+                        struct gpu_buffer *const *buffer)
+{
+    const struct gpu_pipeline *p = pass->pipeline;
+    if (p->push_bytes)
+        vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, p->push_bytes,
+                           pass->push);
+    for (int i = 0; i < pass->addresses; i++) {
+        uint64_t address = vk_buffer_address(g, buffer[pass->address[i]]);
+        vkCmdPushConstants(g->command, p->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                           (uint32_t)i * (uint32_t)sizeof address, sizeof address, &address);
+    }
+}
+
+static void record_once(struct gpu *g, const struct gpu_sequence *s, const struct set_pair *set,
+                        unsigned turn, bool is_bound)
+{
+    for (const struct gpu_sequence *q = s; q; q = q->next) {
+        if (q != s)
+            record_begin(g, q, turn);
+        for (int i = 0; i < q->pass_count; i++, set++) {
+            const struct gpu_pipeline *p = q->pass[i].pipeline;
             if (!is_bound) {
+                record_push(g, &q->pass[i], buffers_of(q, turn));
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
-                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0, 1,
-                                        set, 0, NULL);
+                vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0,
+                                        p->uniforms ? GPU_SETS : 1, set->set, 0, NULL);
             }
             // With base 0 both calls do the same, but the synchronization validation of 1.3.239
             // does not check vkCmdDispatchBase.
-            const uint32_t *n = s->pass[i].groups, *base = s->pass[i].base;
+            const uint32_t *n = q->pass[i].groups, *base = q->pass[i].base;
             if (base[0] || base[1] || base[2])
                 vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
             else
@@ -199,11 +261,12 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const VkDes
                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                     VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
         }
+    }
 }
 
 // The descriptor sets of a run, one copy after the other.
 struct turns {
-    VkDescriptorSet *set; // [count * passes]
+    struct set_pair *set; // [count * passes]
     int count, passes;
 };
 
@@ -214,45 +277,64 @@ double vk_stamp_seconds(uint64_t begin, uint64_t end, uint32_t valid_bits, doubl
     return (double)(ticks ? ticks : 1) * tick_s;
 }
 
+static void stamp(struct gpu *g, uint32_t index)
+{
+    if (g->stamps)
+        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, index);
+}
+
+// Returns the seconds between pairs of timestamps, all together.
+static enum gpu_status read_stamps(struct gpu *g, int pairs, double *seconds, struct err *e)
+{
+    uint64_t at[2 * GPU_MOST_BEGUN];
+    *seconds = 0;
+    VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2 * (uint32_t)pairs, sizeof at, at,
+                                 sizeof at[0], VK_QUERY_RESULT_64_BIT));
+    for (int i = 0; i < pairs; i++)
+        *seconds += vk_stamp_seconds(at[2 * i], at[2 * i + 1], g->adapter.valid_bits,
+                                     g->adapter.tick_s);
+    return GPU_OK;
+}
+
 static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, const struct turns *t,
                                 int repeats, double timeout_s, double *seconds, struct err *e)
 {
     double run_s;
-    VkDescriptorSet *set = t->set;
+    struct set_pair *set = t->set;
     for (int turn = 0; turn < t->count; turn++)
-        for (const struct gpu_sequence *q = s; q; q = q->next) {
-            int copy = q->copies > 1 ? (int)((g->turn + (unsigned)turn) % (unsigned)q->copies) : 0;
+        for (const struct gpu_sequence *q = s; q; q = q->next)
             for (int i = 0; i < q->pass_count; i++)
-                GPU_TRY(create_set(g, q->pass[i].pipeline, q->buffer + (ptrdiff_t)copy * q->stride,
-                                   set++, e));
-        }
+                GPU_TRY(create_sets(g, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn), set++,
+                                    e));
     GPU_TRY(vk_begin(g, timeout_s, e));
     // Timestamps are no barriers: without a barrier after each dispatch the runs would overlap, and
     // the time would not be that of `repeats` runs one after the other.
-    if (g->stamps) {
-        vkCmdResetQueryPool(g->command, g->stamps, 0, 2);
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 0);
-    }
-    bool is_single = t->passes == 1 && t->count == 1;
-    for (int n = 0; n < repeats; n++)
-        record_once(g, s, t->set + n % t->count * t->passes, n > 0 && is_single);
+    int pairs = s->begins ? repeats : 1;
     if (g->stamps)
-        vkCmdWriteTimestamp(g->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, g->stamps, 1);
+        vkCmdResetQueryPool(g->command, g->stamps, 0, 2 * (uint32_t)pairs);
+    bool is_single = t->passes == 1 && t->count == 1;
+    for (int n = 0; n < repeats; n++) {
+        unsigned turn = g->turn + (unsigned)n;
+        record_begin(g, s, turn);
+        if (n < pairs)
+            stamp(g, 2 * (uint32_t)n);
+        record_once(g, s, t->set + n % t->count * t->passes, turn, n > 0 && is_single);
+        if (s->begins)
+            stamp(g, 2 * (uint32_t)n + 1);
+    }
+    if (!s->begins)
+        stamp(g, 1);
     g->turn += (unsigned)repeats;
     GPU_TRY(vk_submit(g, timeout_s, &run_s, e));
-    if (seconds && g->stamps) {
-        uint64_t stamp[2];
-        VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2, sizeof stamp, stamp,
-                                     sizeof stamp[0], VK_QUERY_RESULT_64_BIT));
-        run_s = vk_stamp_seconds(stamp[0], stamp[1], g->adapter.valid_bits, g->adapter.tick_s);
-    }
+    if (seconds && g->stamps)
+        return read_stamps(g, pairs, seconds, e);
     if (seconds)
         *seconds = run_s;
     return GPU_OK;
 }
 
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
-                        double *seconds, struct err *e)
+static enum gpu_status run_submission(struct gpu *g, const struct gpu_sequence *s, int repeats,
+                                      double timeout_s, double *seconds, struct err *e)
 {
     struct turns t;
     GPU_TRY(check_run(g, s, repeats, &t.passes, &t.count, e));
@@ -262,6 +344,34 @@ enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats
     enum gpu_status status = run_with(g, s, &t, repeats, timeout_s, seconds, e);
     free(t.set);
     return status;
+}
+
+// Gives buffers the content that they have before the next run, in a submission of its own.
+static enum gpu_status begin_run(struct gpu *g, const struct gpu_sequence *s, double timeout_s,
+                                 struct err *e)
+{
+    if (!s->begins)
+        return GPU_OK;
+    GPU_TRY(vk_begin(g, timeout_s, e));
+    record_begin(g, s, g->turn);
+    return vk_submit(g, timeout_s, NULL, e);
+}
+
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
+                        double *seconds, struct err *e)
+{
+    struct gpu_sequence plain = *s;
+    double all = 0, one = 0;
+    if (!s->begins || g->stamps)
+        return run_submission(g, s, repeats, timeout_s, seconds, e);
+    plain.begins = 0;
+    for (int i = 0; i < repeats; i++, all += one) {
+        GPU_TRY(begin_run(g, s, timeout_s, e));
+        GPU_TRY(run_submission(g, &plain, 1, timeout_s, &one, e));
+    }
+    if (seconds)
+        *seconds = all;
+    return GPU_OK;
 }
 
 // --- the first run of an unknown kernel ---
@@ -275,10 +385,9 @@ struct gpu_pass parts_next(const struct gpu_pass *p, uint64_t done, uint64_t mos
 {
     const uint64_t row = p->groups[0], layer = row * p->groups[1];
     const uint64_t x = done % row, y = done % layer / row, z = done / layer;
-    struct gpu_pass part = {.pipeline = p->pipeline,
-                            .push = p->push,
-                            .base = {(uint32_t)x, (uint32_t)y, (uint32_t)z},
-                            .groups = {(uint32_t)row, (uint32_t)p->groups[1], 1}};
+    struct gpu_pass part = *p;
+    memcpy(part.base, (const uint32_t[]){(uint32_t)x, (uint32_t)y, (uint32_t)z}, sizeof part.base);
+    memcpy(part.groups, (const uint32_t[]){(uint32_t)row, p->groups[1], 1}, sizeof part.groups);
     if (x > 0 || most < row) {
         part.groups[0] = (uint32_t)uint64_min(most, row - x);
         part.groups[1] = 1;
@@ -319,6 +428,7 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
     struct gpu_pass pass;
     const struct gpu_sequence part = {&pass, 1, s->buffer, s->buffer_count};
     *out = (struct gpu_parts){0};
+    GPU_TRY(begin_run(g, s, pace->timeout_s, e));
     for (int i = 0; i < s->pass_count; i++) {
         uint64_t most = parts_first(pace->group_s, pace->submit_s);
         for (uint64_t done = 0, total = volume(s->pass[i].groups); done < total; out->count++) {
@@ -391,6 +501,13 @@ bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, d
     return elapsed_s >= (agrees ? 1 : WARMUP_CAP) * t->warmup_s;
 }
 
+static int next_repeats(const struct gpu_sequence *s, const struct gpu_timing *t, int n,
+                        double seconds)
+{
+    int next = timing_repeats(t, n, seconds);
+    return s->begins ? int_min(next, GPU_MOST_BEGUN) : next;
+}
+
 enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const struct gpu_timing *t,
                          double incumbent_s, struct gpu_samples *out, struct err *e)
 {
@@ -404,7 +521,7 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
     for (bool done = false; !done;) {
         GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
         double each = seconds / repeats;
-        int next = timing_repeats(t, repeats, seconds);
+        int next = next_repeats(s, t, repeats, seconds);
         done = next <= repeats && timing_is_warm(t, seconds_since(begin), each, previous);
         repeats = next;
         previous = each;
@@ -416,7 +533,7 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
         double apart_s = seconds_since(first);
         begin = os_now_ns();
         GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
-        int next = timing_repeats(t, repeats, seconds);
+        int next = next_repeats(s, t, repeats, seconds);
         if (out->count == 0 && next > 2 * repeats) { // a compiler slowed the warm-up
             repeats = next;
             first = os_now_ns();

@@ -13,8 +13,10 @@
 
 #include <vulkan/vulkan.h>
 
-#define GPU_MAX_PASSES   8
-#define GPU_MAX_BINDINGS 16
+#define GPU_MAX_PASSES   64
+#define GPU_MAX_BINDINGS 18 // a kernel's, scratch, and the report of checked accesses
+#define GPU_MAX_UNIFORMS 8
+enum { GPU_SETS = 2 }; // of descriptors: storage buffers, uniform blocks
 
 // The features that kernels with matrix units need; `has` marks the extensions of the device. The
 // structure of KHR's features is the same as NV's.
@@ -47,6 +49,7 @@ struct adapter {
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
     bool needs_spirv_1_4;     // an extension before Vulkan 1.2
     bool has_statistics;      // of pipelines
+    bool needs_address;       // an extension before Vulkan 1.2
     struct matrix_features matrix;
     struct gpu_info info;
 };
@@ -65,10 +68,10 @@ struct gpu_memory {
 };
 
 struct gpu_pipeline {
-    VkDescriptorSetLayout set_layout;
+    VkDescriptorSetLayout set_layout[GPU_SETS];
     VkPipelineLayout layout;
     VkPipeline handle;
-    int bindings;
+    int bindings, uniforms;
     uint32_t push_bytes;
     struct statistics statistics;
 };
@@ -87,7 +90,7 @@ struct gpu {
     VkPipelineCache cache; // between gpu_keep and gpu_end_keeping
     VkQueryPool stamps;
     VkDescriptorPool descriptors;
-    int most_sets;             // room in `descriptors`
+    int most_sets;             // room in `descriptors`, in pairs of the two sets
     unsigned turn;             // the next copy of buffers to use (gpu_sequence)
     struct gpu_buffer staging; // made when first needed
     bool pending;
@@ -179,6 +182,8 @@ bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, d
 // --- buffer.c ---
 
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
+// Returns where kernels find the buffer, behind its first guard (FEATURE_ADDRESS).
+uint64_t vk_buffer_address(struct gpu *g, const struct gpu_buffer *b);
 // Returns whether the device keeps what it writes. A device that is busy for longer than
 // `patience_s` is trusted.
 bool vk_keeps_writes(struct gpu *g, double patience_s);

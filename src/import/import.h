@@ -43,6 +43,8 @@ struct import_format {
     // Returns whether a file that begins with these bytes, which end with a NUL, is of this format.
     bool (*detects)(const char *begin, size_t length);
     bool (*imports)(const struct import_request *r, struct imported *out, struct err *e);
+    // Returns whether both files are parts of one model: importing one imports the other; NULL: no.
+    bool (*is_part)(const char *path, const char *other);
 };
 
 bool import_detect(const char *path, const struct import_format **out, struct err *e);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- push constants ---
+// --- push constants and uniform blocks ---
 //
-// The block is divided into its numbers, down through arrays, vectors, matrices and structures
+// A block is divided into its numbers, down through arrays, vectors, matrices and structures
 // (SPIR-V spec 3.20; decorations Offset, ArrayStride, MatrixStride, RowMajor have their positions).
 
 enum {
@@ -30,8 +30,9 @@ struct block {
     const struct spirv *module;
     uint32_t *place; // by id: the offset of a type or constant in the module; 0: it is neither
     uint32_t bound;
-    struct number number[JOB_MAX_PUSH];
+    struct number number[JOB_MAX_BLOCK];
     int count, parts;
+    const char *what, *given; // "push constant", "push"
 };
 
 static const uint32_t *words_of(const struct block *b, uint32_t id)
@@ -39,27 +40,23 @@ static const uint32_t *words_of(const struct block *b, uint32_t id)
     return b->module->word + (id < b->bound ? b->place[id] : 0);
 }
 
-// Finds the places of types and constants; returns the structure of the push constants, 0: none.
-static uint32_t find_block(struct block *b)
+static void find_places(struct block *b)
 {
     const struct spirv *s = b->module;
-    uint32_t found = 0;
     for (size_t at = HEADER; at < s->count; at += s->word[at] >> 16) {
         const uint32_t *w = s->word + at;
         uint32_t op = w[0] & 0xffff;
         bool is_type = op >= SpvOpTypeVoid && op <= SpvOpTypePointer && w[0] >> 16 > 1;
-        if (is_type && w[1] < b->bound)
+        bool is_value = (op == SpvOpConstant || op == SpvOpVariable) && w[2] < b->bound;
+        if (is_type && w[1] < b->bound && op != SpvOpTypeForwardPointer)
             b->place[w[1]] = (uint32_t)at;
-        else if (op == SpvOpConstant && w[2] < b->bound)
+        else if (is_value)
             b->place[w[2]] = (uint32_t)at;
-        else if (op == SpvOpVariable && w[3] == SpvStorageClassPushConstant)
-            found = words_of(b, w[1])[3]; // the pointee
     }
-    return found;
 }
 
 // Returns the operands of the first decoration or name of a type, or of a member of it. NULL: there
-// is none. All of them stand before types.
+// is none. All of them stand before types and variables.
 static const uint32_t *decoration_of(const struct block *b, uint32_t op, uint32_t id,
                                      uint32_t member, uint32_t decoration)
 {
@@ -91,10 +88,28 @@ static const char *member_name(const struct block *b, uint32_t id, uint32_t memb
     return room && *name && memchr(name, 0, room) ? name : NULL;
 }
 
+// Returns the structure of a block: of the push constants, or of the uniform block with this
+// binding; 0: there is none.
+static uint32_t find_block(const struct block *b, uint32_t storage, uint32_t binding)
+{
+    const struct spirv *s = b->module;
+    for (size_t at = HEADER; at < s->count; at += s->word[at] >> 16) {
+        const uint32_t *w = s->word + at;
+        if ((w[0] & 0xffff) != SpvOpVariable || w[3] != storage || w[2] >= b->bound)
+            continue;
+        if (storage == SpvStorageClassPushConstant ||
+            (decoration_number(b, SpvOpDecorate, w[2], 0, SpvDecorationDescriptorSet) ==
+                 JOB_UNIFORM_SET &&
+             decoration_number(b, SpvOpDecorate, w[2], 0, SpvDecorationBinding) == binding))
+            return words_of(b, w[1])[3]; // the pointee
+    }
+    return 0;
+}
+
 static void add_number(struct block *b, uint32_t at, uint32_t bytes, enum push_kind kind,
                        const char *name)
 {
-    if (b->count < JOB_MAX_PUSH)
+    if (b->count < JOB_MAX_BLOCK)
         b->number[b->count++] = (struct number){at, bytes, kind, name, false};
 }
 
@@ -111,25 +126,25 @@ static void add_part(struct block *b, struct part p);
 static void add_row(struct block *b, struct part p, uint32_t id, uint32_t count, uint32_t stride)
 {
     p.id = id;
-    for (uint32_t i = 0; i < count && p.at < JOB_MAX_PUSH && b->parts < MOST_PARTS; i++) {
+    for (uint32_t i = 0; i < count && p.at < JOB_MAX_BLOCK && b->parts < MOST_PARTS; i++) {
         add_part(b, p);
         if (!stride)
             return;
-        p.at += stride < JOB_MAX_PUSH ? stride : JOB_MAX_PUSH;
+        p.at += stride < JOB_MAX_BLOCK ? stride : JOB_MAX_BLOCK;
     }
 }
 
 static void add_part(struct block *b, struct part p)
 {
     const uint32_t *w = words_of(b, p.id);
-    if (b->parts++ >= MOST_PARTS || p.at >= JOB_MAX_PUSH)
+    if (b->parts++ >= MOST_PARTS || p.at >= JOB_MAX_BLOCK)
         return;
     switch (w[0] & 0xffff) {
     case SpvOpTypeInt:
         add_number(b, p.at, w[2] / 8, w[3] ? PUSH_SIGNED : PUSH_UNSIGNED, p.name);
         break;
     case SpvOpTypeFloat: add_number(b, p.at, w[2] / 8, PUSH_FLOAT, p.name); break;
-    case SpvOpTypePointer: add_number(b, p.at, 8, PUSH_UNSIGNED, p.name); break;
+    case SpvOpTypePointer: add_number(b, p.at, 8, PUSH_ADDRESS, p.name); break;
     case SpvOpTypeVector: add_row(b, p, w[2], w[3], words_of(b, w[2])[2] / 8); break;
     case SpvOpTypeMatrix: {
         const uint32_t *column = words_of(b, w[2]), bytes = words_of(b, column[2])[2] / 8;
@@ -163,6 +178,8 @@ static void add_part(struct block *b, struct part p)
 // Writes a type as space files do: u32.
 static const char *type_name(uint32_t kind, uint32_t bytes, char out[8])
 {
+    if (kind == PUSH_ADDRESS)
+        return "an address";
     snprintf(out, 8, "%c%u", "uif"[kind], 8 * bytes);
     return out;
 }
@@ -184,44 +201,72 @@ static bool check_number(struct block *b, const struct push_field *f, int field,
     char is[8], gives[8], name[80];
     if (!n)
         return err_set(e,
-                       "it has no push constant at byte %" PRIu32
-                       ", where field %d of push lies (offset = says where one lies)",
-                       at, field);
+                       "it has no %s at byte %" PRIu32
+                       ", where field %d of %s lies (offset = says where one lies)",
+                       b->what, at, field, b->given);
     n->is_given = true;
     if (f->name[0] && n->name && strcmp(f->name, n->name) != 0)
-        return err_set(
-            e, "its push constant at byte %" PRIu32 " is '%.60s', field %d of push means '%s'", at,
-            n->name, field, f->name);
+        return err_set(e, "its %s at byte %" PRIu32 " is '%.60s', field %d of %s means '%s'",
+                       b->what, at, n->name, field, b->given, f->name);
+    bool is_address = f->kind == PUSH_ADDRESS;
     if (f->bytes == n->bytes &&
-        (f->kind == n->kind || (f->kind == PUSH_WHOLE && n->kind != PUSH_FLOAT)))
+        (f->kind == n->kind || (f->kind == PUSH_WHOLE && n->kind <= PUSH_SIGNED) ||
+         (is_address && n->kind == PUSH_UNSIGNED)))
         return true;
     type_name(n->kind, n->bytes, is);
+    if (n->kind == PUSH_ADDRESS)
+        return err_set(e,
+                       "its %s %sat byte %" PRIu32
+                       " is an address (address = { \"BUFFER\" } gives those that come first)",
+                       b->what, quoted(n->name, name), at);
+    if (is_address)
+        return err_set(e, "its %s %sat byte %" PRIu32 " is %s, where address = gives an address",
+                       b->what, quoted(n->name, name), at, is);
     return err_set(e,
-                   "its push constant %sat byte %" PRIu32
-                   " is %s, field %d of push gives %s (write { \"%s\", value })",
-                   quoted(n->name, name), at, is, field,
+                   "its %s %sat byte %" PRIu32
+                   " is %s, field %d of %s gives %s (write { \"%s\", value })",
+                   b->what, quoted(n->name, name), at, is, field, b->given,
                    f->kind == PUSH_WHOLE ? "a whole number" : type_name(f->kind, f->bytes, gives),
                    is);
 }
 
-bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *e)
+// Checks the numbers of one block, whose structure is `type`.
+static bool check_block(struct block *b, uint32_t type, const struct job_block *given,
+                        struct err *e)
 {
-    struct block b = {.module = s, .bound = s->word[3]};
     char name[80], is[8];
     bool ok = true;
+    b->count = b->parts = 0;
+    add_part(b, (struct part){.id = type});
+    for (int i = 0; i < given->field_count; i++) {
+        const struct push_field *f = &given->field[i];
+        for (uint32_t k = 0; ok && k < f->count; k++)
+            ok = check_number(b, f, i + 1, f->at + k * f->bytes, e);
+    }
+    for (int i = 0; ok && i < b->count; i++) {
+        const struct number *n = &b->number[i];
+        if (!n->is_given)
+            ok = err_set(e, "its %s %sat byte %" PRIu32 ", %s, is not given (%s)", b->what,
+                         quoted(n->name, name), n->at, type_name(n->kind, n->bytes, is),
+                         n->kind == PUSH_ADDRESS ? "address = { \"BUFFER\" }"
+                         : str_equal(b->given, "push")
+                             ? "push = function(c) ... end"
+                             : "uniform = { [BINDING] = function(c) ... end }");
+    }
+    return ok;
+}
+
+bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *e)
+{
+    struct block b = {.module = s, .bound = s->word[3], .what = "push constant", .given = "push"};
     b.place = mem_zero(b.bound, sizeof *b.place);
-    uint32_t block = find_block(&b);
-    add_part(&b, (struct part){.id = block});
-    for (int i = 0; i < p->field_count; i++)
-        for (uint32_t k = 0; ok && k < p->field[i].count; k++)
-            ok = check_number(&b, &p->field[i], i + 1, p->field[i].at + k * p->field[i].bytes, e);
-    for (int i = 0; ok && i < b.count; i++)
-        if (!b.number[i].is_given)
-            ok = err_set(e,
-                         "its push constant %sat byte %" PRIu32
-                         ", %s, is not given (push = function(c) ... end)",
-                         quoted(b.number[i].name, name), b.number[i].at,
-                         type_name(b.number[i].kind, b.number[i].bytes, is));
+    find_places(&b);
+    bool ok = check_block(&b, find_block(&b, SpvStorageClassPushConstant, 0), &p->push, e);
+    b.what = "uniform";
+    b.given = "uniform";
+    for (int i = 0; ok && i < p->uniform_count; i++)
+        ok = check_block(&b, find_block(&b, SpvStorageClassUniform, (uint32_t)i),
+                         &p->uniform[i].block, e);
     free(b.place);
     return ok;
 }
@@ -273,27 +318,43 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
     return full ? NULL : "its subgroups are not full along x";
 }
 
+// Returns the buffers that the pass writes, as bits: those that are bound, and by their addresses.
+static uint32_t writes_of(const struct kernel_facts *f, const struct pass *p)
+{
+    uint32_t written = f->written;
+    for (int i = 0; i < p->address_count && i < 32; i++)
+        if (f->address_written >> i & 1 && p->address[i] < 32)
+            written |= UINT32_C(1) << p->address[i];
+    return written;
+}
+
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
-                      int inputs, struct err *e)
+                      const struct job_roles *r, struct err *e)
 {
     struct err raw = {0};
+    uint32_t written = writes_of(f, p), inputs = (UINT32_C(1) << r->inputs) - 1;
+    uint32_t outputs = ((UINT32_C(1) << r->outputs) - 1) << r->inputs;
     int input = 0;
-    while (input < inputs && input < 32 && !(f->written >> input & 1))
+    while (input < r->inputs && !(written & inputs & UINT32_C(1) << input))
         input++;
     // SPIR-V's blocks end where their last member does; the pass gives whole words.
-    if ((f->push_bytes + 3) / 4 * 4 != p->push_bytes)
+    bool other_size = (f->push_bytes + 3) / 4 * 4 != p->push.bytes;
+    bool has_addresses = f->address_read | f->address_written;
+    if (other_size && has_addresses && !kernel_check_push(s, p, &raw))
+        return kernel_fail_given(p, &raw, e);
+    if (other_size)
         err_set(&raw,
                 "its push constants have %" PRIu32 " bytes, %" PRIu32
                 " are given (push = function(c) ... end)",
-                f->push_bytes, p->push_bytes);
+                f->push_bytes, p->push.bytes);
     else if (!kernel_check_push(s, p, &raw))
         return kernel_fail_given(p, &raw, e);
-    else if (input < inputs && input < 32)
+    else if (input < r->inputs)
         err_set(&raw,
                 "it writes to buffer %d, which is an input (bindings = says what each binding is; "
-                "only the output and scratch are written)",
+                "inout = { OUTPUT = \"INPUT\" } where an output begins as an input)",
                 input);
-    else if (p->once && inputs < 32 && f->written >> inputs & 1) // the output follows the inputs
+    else if (p->once && written & outputs)
         err_set(&raw, "it writes to the output, and is not timed (once = true is for what packs "
                       "inputs into scratch)");
     else
@@ -344,6 +405,7 @@ static const struct capability {
      "the device scope of Vulkan's memory model"},
     {SpvCapabilityCooperativeMatrixNV, 0, "cooperative matrices"},
     {SPIRV_CAPABILITY_MATRIX_KHR, 0, "cooperative matrices"},
+    {SpvCapabilityPhysicalStorageBufferAddresses, FEATURE_ADDRESS, "addresses of buffers"},
     {SpvCapabilityWorkgroupMemoryExplicitLayoutKHR, FEATURE_SHARED_LAYOUT,
      "explicit layouts of shared memory"},
 };

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kernel/enumerants.h"
+#include "kernel/module.h"
 #include "space/tensor.h"
 
 #include <inttypes.h>
@@ -108,7 +109,8 @@ struct fitter {
     uint32_t bound;
     uint32_t *out;
     size_t count;
-    size_t size_at; // of LocalSizeId in `out`; 0: there is none
+    size_t size_at;   // of LocalSizeId in `out`; 0: there is none
+    uint32_t size_id; // of the constant gl_WorkGroupSize; 0: there is none
     bool used[JOB_MAX_CONSTANTS];
     uint64_t there[2]; // bits for the numbers below 128 that the module has, for messages
     struct err *e;
@@ -350,21 +352,47 @@ static void learn_type(struct fitter *f, uint32_t op, const uint32_t *w, uint32_
 
 static bool fit_decoration(struct fitter *f, const uint32_t *w, uint32_t n)
 {
-    const struct pass *p = f->pass;
     bool has_operand = n == 4 && w[1] < f->bound;
+    if (has_operand && w[2] == SpvDecorationBuiltIn && w[3] == SpvBuiltInWorkgroupSize)
+        f->size_id = w[1];
     if (has_operand && w[2] == SpvDecorationSpecId) {
         f->id[w[1]].number = w[3];
         f->id[w[1]].has_number = true;
         return true;
     }
     copy(f, w, n);
-    if (!has_operand || w[2] != SpvDecorationBinding || !p->binding_count)
-        return true;
-    if (w[3] >= (uint32_t)p->binding_count)
-        return err_set(f->e, "it has a binding %" PRIu32 ", the kernel names the buffers of %d",
-                       w[3], p->binding_count);
-    f->out[f->count - 1] = p->binding[w[3]];
     return true;
+}
+
+// --- the workgroup's size that the pass gives ---
+
+static void replace_size(struct fitter *f, const uint32_t *w, uint32_t n)
+{
+    bool is_size = n == 6 && (w[2] == SpvExecutionModeLocalSize ||
+                              w[2] == SpvExecutionModeLocalSizeId);
+    copy(f, w, n);
+    if (!is_size)
+        return;
+    uint32_t *out = f->out + f->count - n;
+    out[0] = 6u << 16 | SpvOpExecutionMode;
+    out[2] = SpvExecutionModeLocalSize;
+    memcpy(out + 3, f->pass->local_size, sizeof f->pass->local_size);
+}
+
+// gl_WorkGroupSize gets constants of its own.
+static void replace_size_constant(struct fitter *f, const uint32_t *w)
+{
+    uint32_t type = get(f, w[3])->type, part[3];
+    for (int i = 0; i < 3; i++) {
+        part[i] = f->bound + (uint32_t)i;
+        copy(f, (const uint32_t[]){4u << 16 | SpvOpConstant, type, part[i], f->pass->local_size[i]},
+             4);
+    }
+    copy(f,
+         (const uint32_t[]){6u << 16 | SpvOpConstantComposite, w[1], w[2], part[0], part[1],
+                            part[2]},
+         6);
+    f->out[3] = f->bound + 3;
 }
 
 static bool is_cut(uint32_t op, uint32_t n)
@@ -393,8 +421,19 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     bool is_constant = op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp && n > 2;
     if (is_cut(op, n) || (is_constant && (w[2] == 0 || w[2] >= f->bound)))
         return err_set(f->e, "malformed SPIR-V: instruction cut short, or bad result id");
+    bool sized = f->pass->local_size[0] > 0;
     switch (op) {
+    case SpvOpExecutionMode:
+        if (sized)
+            replace_size(f, w, n);
+        else
+            copy(f, w, n);
+        return true;
     case SpvOpExecutionModeId:
+        if (sized) {
+            replace_size(f, w, n);
+            return true;
+        }
         f->size_at = n == 6 && w[2] == SpvExecutionModeLocalSizeId ? f->count : f->size_at;
         copy(f, w, n);
         return true;
@@ -423,6 +462,10 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     case SpvOpSpecConstantComposite: {
         struct id *r = &f->id[w[2]];
         bool known = true;
+        if (sized && w[2] == f->size_id && n == 6 && get(f, w[3])->kind == KNOWN) {
+            replace_size_constant(f, w);
+            return true;
+        }
         for (uint32_t i = 3; i < n; i++)
             known = known && (get(f, w[i])->kind == KNOWN || get(f, w[i])->kind == COMPOSITE);
         copy(f, w, n);
@@ -473,24 +516,32 @@ static bool all_used(struct fitter *f)
     return false;
 }
 
-bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
+// Fails unless instructions end within the module and each has room for its first operands.
+static bool is_whole_module(const struct spirv *s, struct err *e)
 {
-    struct fitter f = {.pass = p, .e = e};
     if (s->count < HEADER || s->word[0] != SpvMagicNumber || s->word[3] == 0 ||
         s->word[3] > MAX_BOUND)
         return err_set(e, "malformed SPIR-V: no header");
+    for (size_t at = HEADER; at < s->count; at += s->word[at] >> 16)
+        if (!(s->word[at] >> 16) || s->word[at] >> 16 > s->count - at)
+            return err_set(e, "malformed SPIR-V: instruction runs past the end");
+    return true;
+}
+
+bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
+{
+    struct fitter f = {.pass = p, .e = e};
+    const size_t new_words = 3 * 4; // of replace_size_constant
+    if (!is_whole_module(s, e) || !module_choose_entry(p, s, e) || !module_bind(p, s, e))
+        return false;
     f.bound = s->word[3];
     f.id = mem_zero(f.bound, sizeof *f.id);
-    f.out = mem_alloc(2 * s->count * sizeof *f.out); // no instruction grows to more
+    // No instruction grows to more than twice its words.
+    f.out = mem_alloc((2 * s->count + new_words) * sizeof *f.out);
     bool ok = true;
     copy(&f, s->word, HEADER);
-    for (size_t at = HEADER; ok && at < s->count; at += s->word[at] >> 16) {
-        uint32_t n = s->word[at] >> 16;
-        if (n == 0 || n > s->count - at)
-            ok = err_set(e, "malformed SPIR-V: instruction runs past the end");
-        else
-            ok = fit_instruction(&f, s->word + at, n);
-    }
+    for (size_t at = HEADER; ok && at < s->count; at += s->word[at] >> 16)
+        ok = fit_instruction(&f, s->word + at, s->word[at] >> 16);
     ok = ok && all_used(&f);
     if (ok)
         fit_size(&f);

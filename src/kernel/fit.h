@@ -4,15 +4,16 @@
 //     kernel_read_spirv(text, &spirv, e); kernel_fit(&pass, &spirv, e);
 //
 // Specialization constants become constants: those that the pass gives, else their defaults, and
-// those that are computed from them. So the workgroup size is of literals. Bindings become those of
-// the job.
+// those that are computed from them. So the workgroup size is of literals, that of the pass where it
+// gives one. One entry point stays, and bindings become those of the job (module.h).
 #ifndef TILEWALK_KERNEL_FIT_H
 #define TILEWALK_KERNEL_FIT_H
 
 #include "kernel/kernel.h"
 
 // Replaces `s`. False and `e`: it lacks a constant or has it with another type, the pass does not
-// name a binding, constants are divided by zero, or it is no module.
+// name a binding or an entry point, a resource cannot be bound, constants are divided by zero, or
+// it is no module.
 bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e);
 
 // Reads the module of a text with JOB_SPIRV and validates it. Release `out` with spirv_finish.

@@ -23,8 +23,10 @@ struct id {
     uint64_t number; // CONSTANT: its value (of a specialization constant the default); STRUCT: the
                      // end of its last member
     uint32_t stride, binding, set;
-    uint32_t root; // the variable of a buffer that a pointer leads into
-    bool has_binding, is_buffer_block, is_workgroup_size;
+    uint32_t root;    // the variable of a buffer or of the push constants that a pointer leads into
+    uint32_t offset;  // a pointer's within push constants, in bytes; plus 1, 0: it is none
+    uint32_t address; // of a buffer: the same of the push constant that it came from
+    bool has_binding, is_buffer_block, is_workgroup_size, is_forward, is_push;
 };
 
 struct reader {
@@ -65,6 +67,8 @@ static const struct id *type_get(const struct reader *r, uint32_t id)
 // Gives `id` a kind, unless it is out of range or was given one before.
 static struct id *id_define(struct reader *r, uint32_t id, int kind)
 {
+    if (id && id < r->bound && r->id[id].is_forward && kind == POINTER)
+        return &r->id[id];
     if (id == 0 || id >= r->bound || r->id[id].kind != UNKNOWN) {
         malformed(r, "bad result id");
         return NULL;
@@ -219,6 +223,11 @@ static bool read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t
             return malformed(r, "array of unknown element");
         return type_define(r, w[1], VALUE, 0, part->align);
     case SpvOpTypeStruct: return read_struct(r, w, n);
+    case SpvOpTypeForwardPointer: // of a buffer reference, which members may have before its type
+        if (!type_define(r, w[1], POINTER, 8, 8))
+            return false;
+        r->id[w[1]].is_forward = true;
+        return true;
     case SpvOpTypePointer:
         if (!type_define(r, w[1], POINTER, 8, 8))
             return false;
@@ -246,13 +255,57 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-// Notes that the variable behind a pointer is written to.
+// Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the place
+// of its address among the push constants.
+static bool note_access(struct reader *r, uint32_t pointer, uint32_t *bound, uint32_t *addressed)
+{
+    const struct id *p = id_get(r, pointer), *root = id_get(r, p->root);
+    if (root->has_binding && root->set == 0 && root->binding < 32)
+        *bound |= UINT32_C(1) << root->binding;
+    if (p->address && (p->address - 1) / 8 < 32)
+        *addressed |= UINT32_C(1) << (p->address - 1) / 8;
+    return true;
+}
+
 static bool note_write(struct reader *r, uint32_t pointer)
 {
-    uint32_t root = id_get(r, pointer)->root;
-    if (root && id_get(r, root)->binding < 32)
-        r->facts->written |= UINT32_C(1) << id_get(r, root)->binding;
-    return true;
+    return note_access(r, pointer, &r->facts->written, &r->facts->address_written);
+}
+
+static bool note_read(struct reader *r, uint32_t pointer)
+{
+    return note_access(r, pointer, &r->facts->read, &r->facts->address_read);
+}
+
+// Returns the offset of a struct's member; UINT32_MAX: it has none.
+static uint32_t member_offset(const struct reader *r, uint32_t type, uint32_t member)
+{
+    if (!r->decorations)
+        return UINT32_MAX;
+    for (const uint32_t *d = r->word + r->decorations; d < r->word + r->count; d += d[0] >> 16)
+        if ((d[0] & 0xffff) == SpvOpMemberDecorate && d[0] >> 16 >= 5 && d[1] == type &&
+            d[2] == member && d[3] == SpvDecorationOffset)
+            return d[4];
+        else if ((d[0] & 0xffff) == SpvOpFunction)
+            break;
+    return UINT32_MAX;
+}
+
+// The result of a chain belongs to the variable of its base. One that leads to a member of the push
+// constants keeps its offset, as it may be the address of a buffer.
+static void read_chain(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    const struct id *base = id_get(r, w[3]), *index = n == 5 ? id_get(r, w[4]) : r->id;
+    if (w[2] >= r->bound)
+        return;
+    struct id *result = &r->id[w[2]];
+    result->root = base->root;
+    result->address = base->address;
+    result->offset = 0;
+    if (base->root == w[3] && base->is_push && index->kind == CONSTANT) {
+        uint32_t offset = member_offset(r, base->pointee, (uint32_t)index->number);
+        result->offset = offset == UINT32_MAX ? 0 : offset + 1;
+    }
 }
 
 static bool add_buffer(struct reader *r, struct id *variable, const struct id *content)
@@ -263,6 +316,17 @@ static bool add_buffer(struct reader *r, struct id *variable, const struct id *c
     if (variable->binding >= r->facts->bindings)
         r->facts->bindings = variable->binding + 1;
     variable->root = (uint32_t)(variable - r->id);
+    return true;
+}
+
+// Uniform blocks are where module_bind puts them.
+static bool add_uniform(struct reader *r, const struct id *variable, const struct id *content)
+{
+    if (content->kind != STRUCT || !variable->has_binding || variable->set != JOB_UNIFORM_SET ||
+        variable->binding >= JOB_MAX_UNIFORMS)
+        return err_set(r->e, "a uniform block must be a block that its kernel gives a content");
+    if (variable->binding >= r->facts->uniforms)
+        r->facts->uniforms = variable->binding + 1;
     return true;
 }
 
@@ -285,12 +349,15 @@ static bool read_variable(struct reader *r, const uint32_t *w)
             return malformed(r, "push constant block");
         if (content->number > f->push_bytes)
             f->push_bytes = (uint32_t)content->number;
+        variable->is_push = true;
+        variable->root = (uint32_t)(variable - r->id);
+        variable->pointee = pointer->pointee;
         break;
     case SpvStorageClassStorageBuffer: return add_buffer(r, variable, content);
     case SpvStorageClassUniform:
         if (content->is_buffer_block) // how SPIR-V 1.0 declares storage buffers
             return add_buffer(r, variable, content);
-        return err_set(r->e, "uniform buffers are not supported, only storage buffers");
+        return add_uniform(r, variable, content);
     case SpvStorageClassUniformConstant:
     case SpvStorageClassAtomicCounter:
         return err_set(r->e, "images, samplers and counters are not supported");
@@ -326,15 +393,31 @@ static const struct {
     {SpvOpMemberDecorate, 4},
     {SpvOpDecorationGroup, 2},
     {SpvOpLoopMerge, 4},
+    {SpvOpTypeForwardPointer, 3},
     {SpvOpAccessChain, 4},
     {SpvOpInBoundsAccessChain, 4},
     {SpvOpCopyObject, 4},
+    {SpvOpLoad, 4},
+    {SpvOpFunctionCall, 4},
+    {SpvOpAtomicLoad, 4},
     {SpvOpStore, 3},
     {SpvOpCopyMemory, 3},
     {SpvOpAtomicStore, 5},
     {SpvOpCooperativeMatrixStoreNV, 5},
     {SPIRV_OP_MATRIX_STORE_KHR, 4},
 };
+
+// Other instructions matter as atomics, which read and write, or as types, which take no counted
+// memory.
+static bool read_other(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
+{
+    bool is_atomic = op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3;
+    if (is_atomic)
+        return note_read(r, w[3]) && note_write(r, w[3]);
+    bool is_type = op >= SpvOpTypeVoid && op <= SpvOpTypeFunction && n > 1;
+    return !is_type || op == SpvOpTypeVoid || op == SpvOpTypeFunction ||
+           type_define(r, w[1], VALUE, 0, 1);
+}
 
 static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
 {
@@ -343,7 +426,7 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     while (known < sizeof instructions / sizeof *instructions && instructions[known].op != op)
         known++;
     if (known == sizeof instructions / sizeof *instructions)
-        return op < SpvOpAtomicExchange || op > SpvOpAtomicXor || n <= 3 || note_write(r, w[3]);
+        return read_other(r, op, w, n);
     if (n < instructions[known].words)
         return malformed(r, "instruction cut short");
     switch (op) {
@@ -374,13 +457,24 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     case SpvOpVariable: return read_variable(r, w);
     case SpvOpLoopMerge: r->facts->has_loops = true; return true;
     case SpvOpAccessChain:
-    case SpvOpInBoundsAccessChain:
-    case SpvOpCopyObject: // the result belongs to the variable of its base
-        if (w[2] < r->bound)
+    case SpvOpInBoundsAccessChain: read_chain(r, w, n); return true;
+    case SpvOpCopyObject: // the result is its base
+        if (w[2] < r->bound) {
             r->id[w[2]].root = id_get(r, w[3])->root;
+            r->id[w[2]].address = id_get(r, w[3])->address;
+        }
         return true;
+    case SpvOpLoad:
+        if (w[2] < r->bound && id_get(r, w[1])->kind == POINTER)
+            r->id[w[2]].address = id_get(r, w[3])->offset;
+        return note_read(r, w[3]);
+    case SpvOpAtomicLoad: return note_read(r, w[3]);
+    case SpvOpFunctionCall:
+        for (uint32_t i = 4; i < n; i++)
+            note_read(r, w[i]);
+        return true;
+    case SpvOpCopyMemory: return note_read(r, w[2]) && note_write(r, w[1]);
     case SpvOpStore:
-    case SpvOpCopyMemory:
     case SpvOpAtomicStore:
     case SpvOpCooperativeMatrixStoreNV:
     case SPIRV_OP_MATRIX_STORE_KHR: return note_write(r, w[1]);

@@ -6,6 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void add_words(const struct job_block *b, struct str *out)
+{
+    for (uint32_t at = 0; at < b->bytes; at += 4) {
+        uint32_t word = 0;
+        memcpy(&word, b->byte + at, b->bytes - at < 4 ? b->bytes - at : 4);
+        str_printf(out, " %" PRIu32, word);
+    }
+}
+
 void pass_add_given(const struct pass *p, struct str *out)
 {
     const char *before = "";
@@ -18,17 +27,60 @@ void pass_add_given(const struct pass *p, struct str *out)
         else
             str_add_real(out, p->constant[i].value);
     }
-    if (p->push_bytes)
+    if (p->push.bytes) {
         str_printf(out, "%spush constants", before);
-    for (uint32_t at = 0; at < p->push_bytes; at += 4, before = "; ") {
-        uint32_t word = 0;
-        memcpy(&word, p->push + at, p->push_bytes - at < 4 ? p->push_bytes - at : 4);
-        str_printf(out, " %" PRIu32, word);
+        add_words(&p->push, out);
+        before = "; ";
+    }
+    if (p->address_count)
+        str_printf(out, "%sthe first of them addresses of buffers", before);
+    for (int i = 0; i < p->address_count; i++, before = "; ")
+        str_printf(out, " %d", p->address[i]);
+    for (int i = 0; i < p->uniform_count; i++, before = "; ") {
+        str_printf(out, "%suniform block %d.%d", before, p->uniform[i].set, p->uniform[i].binding);
+        add_words(&p->uniform[i].block, out);
     }
     if (p->binding_count)
         str_printf(out, "%sbuffers of bindings", before);
     for (int i = 0; i < p->binding_count; i++)
-        str_printf(out, " %d", p->binding[i]);
+        if (p->binding[i].set)
+            str_printf(out, " %d.%d=%d", p->binding[i].set, p->binding[i].binding,
+                       p->binding[i].buffer);
+        else
+            str_printf(out, " %d", p->binding[i].buffer);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return str_equal(a ? a : "", b ? b : "");
+}
+
+bool pass_is_twin(const struct pass *a, const struct pass *b)
+{
+    bool same = a->subgroup == b->subgroup && a->constant_count == b->constant_count &&
+                a->binding_count == b->binding_count && a->uniform_count == b->uniform_count &&
+                memcmp(a->local_size, b->local_size, sizeof a->local_size) == 0 &&
+                same_text(a->entry, b->entry);
+    for (int i = 0; same && i < a->constant_count; i++) {
+        const struct spec_constant *x = &a->constant[i], *y = &b->constant[i];
+        same = x->id == y->id && x->is_bool == y->is_bool && x->value == y->value;
+    }
+    for (int i = 0; same && i < a->binding_count; i++) {
+        const struct job_binding *x = &a->binding[i], *y = &b->binding[i];
+        same = x->set == y->set && x->binding == y->binding && x->buffer == y->buffer;
+    }
+    for (int i = 0; same && i < a->uniform_count; i++)
+        same = a->uniform[i].set == b->uniform[i].set &&
+               a->uniform[i].binding == b->uniform[i].binding;
+    return same && str_equal(a->glsl, b->glsl);
+}
+
+struct job_uniform *pass_add_uniform(struct pass *p)
+{
+    p->uniform = mem_resize(p->uniform, (size_t)p->uniform_count + 1, sizeof *p->uniform);
+    struct job_uniform *u = &p->uniform[p->uniform_count++];
+    *u = (struct job_uniform){0};
+    return u;
 }
 
 struct pass *job_add_pass(struct job *j)
@@ -46,6 +98,8 @@ void job_finish(struct job *j)
         free(j->pass[i].template_name);
         free(j->pass[i].space_name);
         free(j->pass[i].line_map);
+        free(j->pass[i].uniform);
+        free(j->pass[i].entry);
     }
     free(j->pass);
     *j = (struct job){0};

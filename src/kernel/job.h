@@ -5,7 +5,7 @@
 // product has a second pass that adds the parts). All passes see the same storage buffers in
 // descriptor set 0: the operator's buffers at bindings 0 .. n-1 in its order (matmul: A, B, C),
 // then, when `scratch_bytes` > 0, a scratch buffer at binding n. A pass may map its bindings to
-// others of these.
+// others of these, and has uniform blocks of its own.
 #ifndef TILEWALK_KERNEL_JOB_H
 #define TILEWALK_KERNEL_JOB_H
 
@@ -14,10 +14,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JOB_MAX_PASSES    8
+#define JOB_MAX_PASSES    64
 #define JOB_MAX_CONSTANTS 64
-#define JOB_MAX_BINDINGS  16
-#define JOB_MAX_PUSH      256 // bytes
+#define JOB_MAX_BUFFERS   17 // the operator's, and scratch
+#define JOB_MAX_BINDINGS  32 // of a pass, in all its descriptor sets
+#define JOB_MAX_UNIFORMS  8
+#define JOB_MAX_PUSH      256  // bytes of push constants
+#define JOB_MAX_BLOCK     1024 // bytes of a uniform block
 
 // The beginning of a text that is no GLSL but SPIR-V, each word in eight hexadecimal digits.
 #define JOB_SPIRV "; SPIR-V in words\n"
@@ -28,17 +31,40 @@ struct spec_constant { // the value for the specialization constant of this id
     double value;
 };
 
-// A field of the push constants: numbers of one type, one behind the other, given by the space
-// file.
+// A field of a block: numbers of one type, one behind the other, given by the space file.
 #define JOB_MAX_FIELDS     64
 #define JOB_MAX_FIELD_NAME 48
-// PUSH_WHOLE fits a signed member as well as an unsigned one.
-enum push_kind { PUSH_UNSIGNED, PUSH_SIGNED, PUSH_FLOAT, PUSH_WHOLE };
+// PUSH_WHOLE fits a signed member as well as an unsigned one; PUSH_ADDRESS is that of a buffer.
+enum push_kind { PUSH_UNSIGNED, PUSH_SIGNED, PUSH_FLOAT, PUSH_WHOLE, PUSH_ADDRESS };
 struct push_field {
     uint8_t kind, bytes;           // of one number
-    uint16_t at, count;            // the position of the first one; at most JOB_MAX_PUSH
+    uint16_t at, count;            // the position of the first one; at most JOB_MAX_BLOCK
     char name[JOB_MAX_FIELD_NAME]; // the member of the block that it is for; "": any
 };
+
+// The content of push constants or of a uniform block, and the numbers in it.
+struct job_block {
+    uint8_t byte[JOB_MAX_BLOCK];
+    uint32_t bytes; // a multiple of 4
+    struct push_field field[JOB_MAX_FIELDS];
+    int field_count;
+};
+
+struct job_binding { // the buffer of the job that a binding of the shader is
+    uint16_t set, binding;
+    uint8_t buffer;
+};
+
+struct job_uniform { // in the fitted module it is at binding k of JOB_UNIFORM_SET
+    uint16_t set, binding; // of the shader
+    struct job_block block;
+};
+#define JOB_UNIFORM_SET 1
+
+// What a buffer that a pass writes holds before each run, beside poison, which finds what is not
+// written: the content of an input, or zeros. BEGIN_KEPT is zeroed before the first run, and each
+// run begins with what the one before has left.
+enum job_begin { BEGIN_POISON, BEGIN_COPY, BEGIN_ZERO, BEGIN_KEPT };
 
 struct pass {
     // Complete compute shader, entry point main. Lines from other files stand behind
@@ -56,12 +82,19 @@ struct pass {
     uint32_t subgroup; // the required subgroup size; 0: any
     struct spec_constant constant[JOB_MAX_CONSTANTS];
     int constant_count;
-    uint8_t push[JOB_MAX_PUSH]; // push constants
-    uint32_t push_bytes;
-    struct push_field field[JOB_MAX_FIELDS]; // the numbers in `push`
-    int field_count;
-    uint8_t binding[JOB_MAX_BINDINGS]; // the buffer of the job that its binding i is
-    int binding_count;                 // 0: binding i is buffer i of the job
+    struct job_block push;                    // push constants
+    uint8_t address[JOB_MAX_BUFFERS];         // buffers whose addresses they begin with
+    int address_count;
+    struct job_binding binding[JOB_MAX_BINDINGS];
+    int binding_count;           // 0: binding i of set 0 is buffer i of the job
+    struct job_uniform *uniform; // heap
+    int uniform_count;
+    char *entry;            // the entry point of SPIR-V that has several; NULL: it has one
+    uint32_t local_size[3]; // replaces that of SPIR-V; 0: it stays
+};
+
+struct job_roles { // of a job's buffers: inputs, then outputs, then perhaps scratch
+    int inputs, outputs;
 };
 
 struct job {
@@ -69,15 +102,24 @@ struct job {
     struct pass *pass;      // its own
     uint64_t scratch_bytes; // a multiple of 4
     uint32_t spirv_minor;   // the newest SPIR-V that its device takes is 1.N; 0: not known
+    struct {
+        uint8_t how, from; // of enum job_begin; the input that BEGIN_COPY copies
+    } begin[JOB_MAX_BUFFERS];
 };
 
-// Appends a pass' constants, push constants and bindings, in one line without a newline; nothing
-// where it has none.
+// Appends a pass' constants, push constants, uniform blocks and bindings, in one line without a
+// newline; nothing where it has none.
 void pass_add_given(const struct pass *p, struct str *out);
+
+// Adds a zeroed uniform block, of which a pass has at most JOB_MAX_UNIFORMS.
+struct job_uniform *pass_add_uniform(struct pass *p);
 
 // Adds a zeroed pass behind the others, which must be fewer than JOB_MAX_PASSES. Pointers to other
 // passes are invalid afterwards.
 struct pass *job_add_pass(struct job *j);
+
+// Returns whether both passes have one module, so that one pipeline is enough.
+bool pass_is_twin(const struct pass *a, const struct pass *b);
 
 void job_finish(struct job *j); // frees what it holds, zeroes it
 

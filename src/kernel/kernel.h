@@ -31,7 +31,11 @@ struct kernel_facts {
     uint64_t shared_bytes; // all Workgroup variables, explicit or std430-like layout
     uint32_t push_bytes;   // to the end of the last push constant
     uint32_t bindings;     // highest storage buffer binding in set 0, plus one
+    uint32_t uniforms;     // highest binding of a uniform block in set JOB_UNIFORM_SET, plus one
     uint32_t written;      // a bit for each of the first 32 bindings that it may write to
+    uint32_t read;         // likewise
+    uint32_t address_written, address_read; // likewise, by 8 bytes of push constants: of buffers
+                                            // whose addresses they are
     size_t words;
     uint32_t spirv_minor;                         // it is SPIR-V 1.N
     uint32_t capability[KERNEL_MAX_CAPABILITIES]; // numbers of SPIR-V's registry
@@ -88,7 +92,8 @@ bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *
 
 // Reads the facts of a module; never past its end. False for anything but a well-formed module with
 // one GLCompute entry point, of any name, whose specialization constants are constants now
-// (kernel_fit). Descriptors other than storage buffers in set 0 are refused: they cannot be bound.
+// (kernel_fit). Descriptors other than storage buffers in set 0, and uniform blocks where kernel_fit
+// puts them, are refused: they cannot be bound.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 // Returns the name of an inspected module's entry point, which lies in the module.
 const char *kernel_entry(const struct spirv *s);
@@ -96,16 +101,16 @@ const char *kernel_entry(const struct spirv *s);
 // `reason` gets a sentence.
 bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *reason, size_t size);
 
-// Checks the push constants of an inspected module. Each number of the pass has to be a number of
-// the module's block: at the same byte, of the same width and type, and of the member that it
-// names, where both have names. No number of the block may be missing; gaps between them do not
-// matter. `e` has no place, but the member's name where the module has one.
+// Checks the push constants and uniform blocks of an inspected module. Each number of the pass has to
+// be a number of the module's block: at the same byte, of the same width and type, and of the
+// member that it names, where both have names. No number of the block may be missing; gaps between
+// them do not matter. `e` has no place, but the member's name where the module has one.
 bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *e);
-// Checks that an inspected module has the push constants of its pass (kernel_check_push) and writes
-// to none of the first `inputs` buffers. `e` names the shader, and the space file where it is
-// known.
+// Checks that an inspected module has the push constants and uniform blocks of its pass
+// (kernel_check_push) and writes to none of the inputs. `e` names the shader, and the space file
+// where it is known.
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
-                      int inputs, struct err *e);
+                      const struct job_roles *r, struct err *e);
 
 // Returns the limits that the module exceeds, as in limits_exceeded, and the bits below; `reason`
 // gets one sentence for the first, "" when nothing is exceeded.

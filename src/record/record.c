@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "record/format.h"
+#include "record/log.h"
 #include "record/unpack.h"
 
 #include <assert.h>
@@ -62,20 +63,6 @@ static const struct format *recognise(struct json root)
     return NULL;
 }
 
-// Logs of AutoTVM and Ansor have an object a line, with these members.
-static bool is_tvm_log(const char *first)
-{
-    static const char *const members[] = {"\"result\"", "\"config\"", "\"tvm_version\"", "\"i\"",
-                                          "\"r\""};
-    bool has[5];
-    size_t length = strcspn(first, "\n");
-    char *line = mem_printf("%.*s", (int)(length < INT_MAX ? length : 0), first);
-    for (int i = 0; i < 5; i++)
-        has[i] = strstr(line, members[i]) != NULL;
-    free(line);
-    return *first == '{' && ((has[0] && (has[1] || has[2])) || (has[3] && has[4]));
-}
-
 // Returns what a file is that is no JSON object; NULL: it may be one.
 static const char *foreign_text(const char *first, size_t length)
 {
@@ -87,9 +74,25 @@ static const char *foreign_text(const char *first, size_t length)
                            : NULL;
 }
 
-static bool read_text(struct json_source *s, struct recording **out, struct err *e)
+static bool finish_reading(struct recording *r, bool ok, struct recording **out)
+{
+    if (ok)
+        *out = r;
+    else
+        recording_destroy(r);
+    return ok;
+}
+
+static bool read_text(struct json_source *s, int task, struct recording **out, struct err *e)
 {
     struct json root;
+    const struct log_format *log = log_recognise(s);
+    if (log) {
+        struct recording *r = recording_create(s->path, log->name);
+        return finish_reading(r, log_read(log, s, task, r, e), out);
+    }
+    if (task)
+        return err_at(e, s->path, 1, "a task is chosen of a log, this is none");
     const char *first = s->text + strspn(s->text, " \t\r\n");
     const char *foreign = foreign_text(first, s->length - (size_t)(first - s->text));
     if (foreign)
@@ -97,10 +100,6 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
                       str_starts(foreign, "it ") ? "" : "it is ", foreign);
     bool is_json = json_check(s, &root, e);
     const struct format *f = is_json ? recognise(root) : NULL;
-    if (!f && is_tvm_log(first))
-        return err_at(e, s->path, 1,
-                      "a log of AutoTVM or Ansor, which is not read here (convert it to Kernel "
-                      "Tuner's cache or to T4)");
     if (!is_json)
         return false;
     bool may_be_open = false; // the file ended inside the member that may be unclosed
@@ -112,20 +111,21 @@ static bool read_text(struct json_source *s, struct recording **out, struct err 
         struct str known = {0};
         for (int i = 0; i < FORMATS; i++)
             str_printf(&known, "%s%s", i ? ", " : "", formats[i]->what);
+        str_add(&known, ", logs of AutoTVM and MetaSchedule");
         err_at(e, s->path, root.line, "not a recording (known are: %s)", str_text(&known));
         str_finish(&known);
         return false;
     }
     struct recording *r = recording_create(s->path, f->name);
-    if (!f->read(r, root, e)) {
-        recording_destroy(r);
-        return false;
-    }
-    *out = r;
-    return true;
+    return finish_reading(r, f->read(r, root, e), out);
 }
 
 bool recording_read(const char *path, struct recording **out, struct err *e)
+{
+    return recording_read_task(path, 0, out, e);
+}
+
+bool recording_read_task(const char *path, int task, struct recording **out, struct err *e)
 {
     struct json_source s = {.path = path};
     char *text;
@@ -133,7 +133,7 @@ bool recording_read(const char *path, struct recording **out, struct err *e)
         return false;
     s.text = text;
     s.room = text + s.length;
-    bool ok = read_text(&s, out, e);
+    bool ok = read_text(&s, task, out, e);
     free(text);
     return ok;
 }

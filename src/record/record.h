@@ -12,7 +12,8 @@
 // recording_add for each configuration, recording_finish.
 //
 // Formats (recognised by content): Kernel Tuner cache files, T4 results, KTT output, CLBlast tuner
-// output, our own, and T1 inputs, which declare parameters and conditions and have no entries.
+// output, logs of AutoTVM and tuning records of MetaSchedule (a line each, record/log.h), our own,
+// and T1 inputs, which declare parameters and conditions and have no entries.
 // Topology is inferred where a format has none: a parameter whose values are all numbers is
 // discrete, with the declared values (else those that occur), any other is categorical. Parameters
 // keep the order of declaration, constants stay as parameters of size 1.
@@ -42,7 +43,8 @@ struct recording {
     struct arena arena; // the texts
     const char *name;   // of the file, without its endings
     const char *path;
-    const char *format; // "kernel-tuner", "t4", "ktt", "clblast", "tilewalk", "t1"
+    const char *format; // "kernel-tuner", "t4", "ktt", "clblast", "autotvm", "metaschedule",
+                        // "tilewalk", "t1"
     const char *kernel, *device;
     // The unit of `seconds`: "s", or "s/GFLOP" where a rate of GFLOP/s was recorded, inverted.
     const char *unit;
@@ -64,6 +66,8 @@ struct recording {
 
 // Errors have the form `file:line: what (hint)`. `*out` is the caller's.
 bool recording_read(const char *path, struct recording **out, struct err *e);
+// The same of task `task` (from 1) of a log, which may hold several; 0: the only one.
+bool recording_read_task(const char *path, int task, struct recording **out, struct err *e);
 // Writes the format "tilewalk", or for other tools "kernel-tuner" or "t4". Those have times only: a
 // unit that is not "s" is an error. They have no topology, and fewer outcomes: a driver that
 // refused a kernel becomes a failed compilation, a lost device a failed run.

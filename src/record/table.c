@@ -2,45 +2,79 @@
 
 #include "base/json.h"
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // --- from rows to a recording: topology, then entries ---
 
+static double number_at(const struct table *t, int row, int column)
+{
+    int32_t value = t->cells[(size_t)row * (size_t)t->columns + (size_t)column];
+    return t->column[column].value[value].number;
+}
+
+// Returns the product of a list's parts, which is the same in all rows; 0: it is not.
+static int64_t product_of(const struct table *t, int first)
+{
+    int64_t product = 0;
+    for (int i = 0; i < t->rows; i++) {
+        double own = 1;
+        for (int k = 0; k < t->column[first].parts; k++) {
+            double part = number_at(t, i, first + k);
+            own *= part >= 1 && part == floor(part) ? part : NAN;
+        }
+        if (!(own <= INT32_MAX) || (i > 0 && (int64_t)own != product))
+            return 0;
+        product = (int64_t)own;
+    }
+    return product;
+}
+
+static bool make_param(struct table *t, const struct column *c, struct param *out, struct err *e)
+{
+    struct space *s = t->recording->space;
+    bool is_number = true;
+    double *number = mem_alloc((size_t)c->count * sizeof *number);
+    const char **label = mem_alloc((size_t)c->count * sizeof *label);
+    for (int k = 0; k < c->count; k++) {
+        is_number = is_number && c->value[k].type == VALUE_NUMBER;
+        number[k] = c->value[k].number;
+    }
+    for (int k = 0; k < c->count && !is_number; k++) {
+        const struct value *v = &c->value[k];
+        struct str text = {0};
+        if (v->type == VALUE_NUMBER)
+            str_add_real(&text, v->number);
+        else
+            str_add(&text, v->type == VALUE_TEXT ? v->text : v->number ? "true" : "false");
+        label[k] = arena_strdup(&s->arena, str_text(&text));
+        str_finish(&text);
+    }
+    bool ok = is_number ? param_discrete(out, &s->arena, c->name, c->count, number, e)
+                        : param_categorical(out, &s->arena, c->name, c->count, label, e);
+    free(number);
+    free(label);
+    return ok;
+}
+
 bool table_make_params(struct table *t, struct err *e)
 {
     struct space *s = t->recording->space;
-    for (int i = 0; i < t->columns; i++) {
+    for (int i = 0; i < t->columns;) {
         const struct column *c = &t->column[i];
         struct param p;
-        bool is_number = true;
-        double *number = mem_alloc((size_t)c->count * sizeof *number);
-        const char **label = mem_alloc((size_t)c->count * sizeof *label);
-        for (int k = 0; k < c->count; k++) {
-            is_number = is_number && c->value[k].type == VALUE_NUMBER;
-            number[k] = c->value[k].number;
-        }
-        for (int k = 0; k < c->count && !is_number; k++) {
-            const struct value *v = &c->value[k];
-            struct str text = {0};
-            if (v->type == VALUE_NUMBER)
-                str_add_real(&text, v->number);
-            else
-                str_add(&text, v->type == VALUE_TEXT ? v->text : v->number ? "true" : "false");
-            label[k] = arena_strdup(&s->arena, str_text(&text));
-            str_finish(&text);
-        }
-        bool ok = is_number ? param_discrete(&p, &s->arena, c->name, c->count, number, e)
-                            : param_categorical(&p, &s->arena, c->name, c->count, label, e);
-        free(number);
-        free(label);
+        int64_t product = c->list ? product_of(t, i) : 0;
+        bool ok = product > 0 ? param_factorization(&p, &s->arena, c->list, product, c->parts, e)
+                              : make_param(t, c, &p, e);
         if (!ok || !space_add(s, &p, e))
             return err_prefix(e, "%s", t->recording->path);
+        i += p.width;
     }
     return true;
 }
 
-// Adds the rows. Every parameter of a table is one slot wide.
+// Adds the rows. `at` has the slots of each column's values.
 static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
 {
     const double *runs = t->run;
@@ -53,7 +87,7 @@ static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
         if (runs)
             runs += t->row[i].entry.run_count;
         recording_add(t->recording, &c, &t->row[i].entry, &was_new);
-        if (!was_new) {
+        if (!was_new && !t->keeps_first) {
             int first = config_set_find(&t->recording->configs, &c);
             struct str text = {0};
             config_add_json(t->recording->space, &c, &text);
@@ -69,15 +103,16 @@ static bool add_rows(struct table *t, int32_t *const *at, struct err *e)
 bool table_finish(struct table *t, struct err *e)
 {
     struct recording *r = t->recording;
-    int32_t *at[SPACE_MAX_PARAMS];
+    int32_t *at[SPACE_MAX_SLOTS];
     if (t->columns == 0)
         return err_at(e, r->path, 0, "there are no recorded configurations");
     if (!table_make_params(t, e) || !recording_seal_space(r, e))
         return false;
+    const struct param *p = r->space->param;
     for (int i = 0; i < t->columns; i++) {
         const struct column *c = &t->column[i];
         at[i] = mem_alloc((size_t)c->count * sizeof *at[i]);
-        const struct param *p = &r->space->param[i];
+        p += i >= p->offset + p->width;
         for (int k = 0; k < c->count; k++) {
             int low = 0, high = p->count - 1; // numbers are sorted
             while (p->kind == PARAM_DISCRETE && low < high) {
@@ -87,7 +122,9 @@ bool table_finish(struct table *t, struct err *e)
                 else
                     high = middle;
             }
-            at[i][k] = p->kind == PARAM_DISCRETE ? low : k;
+            at[i][k] = p->kind == PARAM_FACTORIZATION ? (int32_t)c->value[k].number
+                       : p->kind == PARAM_DISCRETE    ? low
+                                                      : k;
         }
     }
     bool ok = add_rows(t, at, e);
@@ -152,8 +189,8 @@ static int add_value(struct column *c, const struct value *v)
 
 static bool add_column(struct table *t, const char *name, int line, struct err *e)
 {
-    if (t->columns == SPACE_MAX_PARAMS)
-        return err_at(e, t->recording->path, line, "more than %d parameters", SPACE_MAX_PARAMS);
+    if (t->columns == SPACE_MAX_SLOTS)
+        return err_at(e, t->recording->path, line, "more than %d parameters", SPACE_MAX_SLOTS);
     t->cell[t->columns] = -1;
     t->column[t->columns++] = (struct column){.name = name};
     return true;
@@ -263,6 +300,42 @@ bool table_set_named(struct table *t, struct json name, struct json value, struc
     return table_set(t, column, value, e);
 }
 
+bool table_set_text(struct table *t, const char *name, struct json value, struct err *e)
+{
+    int column =
+        t->expected < t->columns && str_equal(t->column[t->expected].name, name) ? t->expected : 0;
+    while (column < t->columns && !str_equal(t->column[column].name, name))
+        column++;
+    if (column < t->columns && t->cell[column] >= 0)
+        return err_at(e, t->recording->path, t->row_line, "parameter '%s' is given twice", name);
+    if (column == t->columns && t->rows > 0)
+        return err_at(e, t->recording->path, t->row_line, "the first row has no parameter '%s'",
+                      name);
+    if (column == t->columns && !add_column(t, name, t->row_line, e))
+        return false;
+    static const char none[] = "\"None\"";
+    if (json_type(value) == JSON_NULL)
+        value = (struct json){.at = none, .line = value.line};
+    return table_set(t, column, value, e);
+}
+
+bool table_set_list(struct table *t, const char *name, struct json list, struct err *e)
+{
+    int first = -1, i = 0;
+    bool is_numbers = true;
+    for (struct json_walk w = json_walk(list); json_next(&w); i++) {
+        if (!table_set_text(t, arena_printf(&t->recording->arena, "%s_%d", name, i), w.value, e))
+            return false;
+        is_numbers = is_numbers && json_type(w.value) == JSON_NUMBER;
+        first = i ? first : t->expected ? t->expected - 1 : t->columns - 1;
+    }
+    if (t->rows == 0 && is_numbers && i > 1 && i <= PARAM_MAX_WIDTH) {
+        t->column[first].list = name;
+        t->column[first].parts = i;
+    }
+    return true;
+}
+
 bool table_set_members(struct table *t, struct json object, struct err *e)
 {
     for (struct json_walk w = json_walk(object); json_next(&w);)
@@ -301,7 +374,7 @@ int table_first_unset(const struct table *t)
 
 bool table_set_key(struct table *t, const char *key, struct err *e)
 {
-    int32_t cell[SPACE_MAX_PARAMS];
+    int32_t cell[SPACE_MAX_SLOTS];
     const char *rest = key;
     for (int i = 0; i < t->columns; i++) {
         const struct column *c = &t->column[i];

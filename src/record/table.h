@@ -9,7 +9,9 @@
 //     table_release(&t);
 //
 // Numbers are equal when their values are (16 and 16.0), flags are equal to 0 and 1 as in Python.
-// The first row makes the parameters that are not declared; every later row has the same ones.
+// The first row makes the parameters that are not declared; every later row has the same ones. A
+// list of numbers is one parameter, a factorization, if its product is the same in all rows, else
+// one parameter a number.
 #ifndef TILEWALK_RECORD_TABLE_H
 #define TILEWALK_RECORD_TABLE_H
 
@@ -26,7 +28,9 @@ struct value {
 
 struct column {
     const char *name;
-    bool declared; // its values were declared: a row may not have others
+    bool declared;    // its values were declared: a row may not have others
+    const char *list; // the name of the list whose first part it is; NULL: of none
+    int parts;        // of that list
     struct value *value;
     int count, capacity;
     int last; // the value found last: the next row often has the same or the next one
@@ -39,10 +43,11 @@ struct row {
 
 struct table {
     struct recording *recording;
-    struct column column[SPACE_MAX_PARAMS];
+    bool keeps_first; // of rows with the same values; else they are an error
+    struct column column[SPACE_MAX_SLOTS];
     int columns;
-    int32_t cell[SPACE_MAX_PARAMS]; // the current row; -1: not set
-    int expected;                   // the likely column of the next member
+    int32_t cell[SPACE_MAX_SLOTS]; // the current row; -1: not set
+    int expected;                  // the likely column of the next member
     int row_line;
 
     struct row *row;
@@ -64,6 +69,10 @@ int table_find(const struct table *t, struct json name); // -1: no such column
 void table_begin_row(struct table *t, int line);
 // Sets a parameter of the current row by its name; the first row makes its column.
 bool table_set_named(struct table *t, struct json name, struct json value, struct err *e);
+// The same for a name that is no value of the file. A value that is null is the text "None".
+bool table_set_text(struct table *t, const char *name, struct json value, struct err *e);
+// Sets the parts of a list of numbers, NAME_0 and so on.
+bool table_set_list(struct table *t, const char *name, struct json list, struct err *e);
 // Sets all members of an object.
 bool table_set_members(struct table *t, struct json object, struct err *e);
 bool table_set(struct table *t, int column, struct json value, struct err *e);

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_MAX_PASSES   8
-#define KERNEL_MAX_BINDINGS 16
+#define KERNEL_MAX_PASSES   64
+#define KERNEL_MAX_BINDINGS 17
 
 struct kernel_pass {
     const char *glsl;

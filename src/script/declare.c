@@ -1,4 +1,4 @@
-// baseline, export, derived, constraint, resources, scratch, nest and kernel of a space file.
+// baseline, export, derived, constraint, resources, scratch and nest of a space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
@@ -404,64 +404,6 @@ static int declare_rule(lua_State *L)
         s->space->resources_reading = rule_find_resources_reading;
         s->space->resources_context = r;
     }
-    return 0;
-}
-
-static bool has_field(lua_State *L, const char *field)
-{
-    bool has = lua_getfield(L, 1, field) != LUA_TNIL;
-    lua_pop(L, 1);
-    return has;
-}
-
-// kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
-// groups, subgroup, once, when }
-static int declare_kernel(lua_State *L)
-{
-    struct script *s = script_loading(L, "kernel");
-    static const char *const known[] = {"template", "shader", "spirv",    "values",   "include",
-                                        "define",   "spec",   "push",     "bindings", "groups",
-                                        "subgroup", "when",   "preamble", "once",     NULL};
-    check_fields(L, 1, "kernel", known);
-    if (s->stage_count == JOB_MAX_PASSES)
-        return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
-    bool is_template = has_field(L, "template"), is_spirv = has_field(L, "spirv");
-    bool is_shader = has_field(L, "shader");
-    if (is_template + is_shader + is_spirv > 1)
-        luaL_error(L, "kernel: template, shader and spirv are three ways (choose one)");
-    if (is_template + is_shader + is_spirv == 0)
-        luaL_error(L, "kernel: the template is missing (template = \"NAME.comp\")");
-    if (!is_template && has_field(L, "values"))
-        luaL_error(L, "kernel: values are for templates (a shader has define)");
-    if (!is_shader &&
-        (has_field(L, "include") || has_field(L, "define") || has_field(L, "preamble")))
-        luaL_error(L,
-                   "kernel: include, define and preamble are for shaders (shader = \"NAME.comp\")");
-    struct stage *stage = &s->stage[s->stage_count++];
-    stage->place = guard_caller(L);
-    if (!is_template) {
-        shader_declare(L, s, stage, is_spirv);
-    } else {
-        lua_getfield(L, 1, "template");
-        const char *name = check_string(L, -1, "kernel: template");
-        stage->text = include_find(L, "kernel: template", name, "shaders");
-    }
-    static const char *const names[] = {"when",   "values", "groups", "subgroup",
-                                        "define", "spec",   "push"};
-    int *const functions[] = {&stage->when,   &stage->values, &stage->groups, &stage->subgroup,
-                              &stage->define, &stage->spec,   &stage->push};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *what = lua_pushfstring(L, "kernel: %s", names[i]);
-        bool has = lua_getfield(L, 1, names[i]) != LUA_TNIL;
-        *functions[i] = has ? keep_function(L, -1, what) : LUA_NOREF;
-    }
-    lua_getfield(L, 1, "once");
-    stage->once = lua_toboolean(L, -1);
-    if (stage->once && s->stage_count > 1 && !stage[-1].once)
-        return luaL_error(L, "kernel: one that runs once stands before those that do not");
-    given_read_bindings(L, stage);
-    if (is_template)
-        render_compile(L, stage);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 //       name = "scores",
 //       flop = 2 * N * M * D, -- or bytes = 4 * N, or rate = { N / 1e6, "Mrows/s" }
 //       inputs = { { "Q", N, D }, { "K", M, D, type = "f32", fill = { -1, 1 } } },
-//       output = { "P", N, M },
+//       output = { "P", N, M }, -- or outputs = { { "P", N, M }, ... }
 //       reference = { { "matmul", "Q", "K", "S", N = N, M = M, K = D, layout = "nt" },
 //                     { "softmax", "S", "P", rows = N, columns = M } },
 //       -- or { template = "reference.comp", groups = { x, y, z } }
@@ -160,7 +160,9 @@ static double read_share(lua_State *L, int table, const char *name, double stand
 static void read_tolerance(lua_State *L, struct custom_operation *c)
 {
     static const char *const known[] = {"absolute", "relative", "nmse", "exact", NULL};
-    double usual = element_traits[c->buffer[c->tensor_count - 1].element].tolerance;
+    double usual = 0;
+    for (int i = custom_inputs(c); i < c->tensor_count; i++)
+        usual = fmax(usual, element_traits[c->buffer[i].element].tolerance);
     c->absolute = c->relative = usual;
     lua_settop(L, 1);
     if (lua_getfield(L, 1, "tolerance") == LUA_TNIL)
@@ -317,11 +319,51 @@ static const char *check_unit(lua_State *L, int index)
     return unit;
 }
 
+// Reads a list of buffers, a field of the table at 1; returns how many.
+static int read_buffers(lua_State *L, struct custom_operation *c, const char *field,
+                        const char *const *known)
+{
+    char place[40];
+    lua_settop(L, 1);
+    lua_getfield(L, 1, field);
+    int count = check_list(L, 2, lua_pushfstring(L, "define: %s", field));
+    for (int i = 1; i <= count; i++) {
+        lua_settop(L, 1);
+        lua_getfield(L, 1, field);
+        lua_geti(L, -1, i);
+        lua_replace(L, BUFFER);
+        snprintf(place, sizeof place, "define: %.*s %d", (int)strlen(field) - 1, field, i);
+        read_buffer(L, c, place, known);
+    }
+    lua_settop(L, 1);
+    return count;
+}
+
+static void read_tensors(lua_State *L, struct custom_operation *c)
+{
+    static const char *const of_input[] = {"type", "fill", "blocks", NULL};
+    static const char *const of_output[] = {"type", NULL};
+    read_buffers(L, c, "inputs", of_input);
+    bool has_one = lua_getfield(L, 1, "output") != LUA_TNIL;
+    bool has_several = lua_getfield(L, 1, "outputs") != LUA_TNIL;
+    if (has_one && has_several)
+        luaL_error(L, "define: output and outputs are two ways (choose one)");
+    lua_settop(L, 1);
+    if (has_several) {
+        c->kind.outputs = read_buffers(L, c, "outputs", of_output);
+        if (c->kind.outputs < 1)
+            luaL_error(L, "define: outputs: there must be one");
+    } else {
+        lua_getfield(L, 1, "output");
+        read_buffer(L, c, "define: output", of_output);
+    }
+}
+
 static int declare_operator_define(lua_State *L) // operator.define { ... } -> op
 {
     struct script *s = declare_operator_begin(L);
-    static const char *const known[] = {"name",   "flop",      "bytes",     "rate", "inputs",
-                                        "output", "reference", "tolerance", NULL};
+    static const char *const known[] = {"name",   "flop",    "bytes",     "rate",      "inputs",
+                                        "output", "outputs", "reference", "tolerance", NULL};
     struct operation o;
     check_fields(L, 1, "define", known);
     lua_settop(L, 1);
@@ -353,22 +395,7 @@ static int declare_operator_define(lua_State *L) // operator.define { ... } -> o
         luaL_error(L, "define: flop: there must be some");
     s->custom = custom_create(name, flop, work.amount > 0 ? &work : NULL);
     declare_operator_take_settings(L, s);
-    static const char *const of_input[] = {"type", "fill", "blocks", NULL}, *const of_output[] = {
-                                                                                "type", NULL};
-    lua_getfield(L, 1, "inputs");
-    int count = check_list(L, -1, "define: inputs");
-    for (int i = 1; i <= count; i++) {
-        lua_settop(L, 1);
-        lua_getfield(L, 1, "inputs");
-        lua_geti(L, -1, i);
-        lua_replace(L, BUFFER);
-        char place[40];
-        snprintf(place, sizeof place, "define: input %d", i);
-        read_buffer(L, s->custom, place, of_input);
-    }
-    lua_settop(L, 1);
-    lua_getfield(L, 1, "output");
-    read_buffer(L, s->custom, "define: output", of_output);
+    read_tensors(L, s->custom);
     read_tolerance(L, s->custom);
     read_reference(L, s);
     operation_init(&o, &s->custom->kind);

@@ -1,9 +1,10 @@
-// The arguments of a kernel for a configuration: macros, specialization constants, push constants
-// and the buffers of its bindings.
+// The arguments of a kernel for a configuration: macros, specialization constants, push constants,
+// uniform blocks and the buffers of its bindings.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/state.h"
 
+#include "base/mem.h"
 #include "space/tensor.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static bool call(lua_State *L, struct script *s, int function, const struct conf
 // --- macros ---
 
 void given_define(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
-                  struct str *out)
+                  struct str *out, struct str *names)
 {
     if (!call(L, s, stage->define, c, "kernel: what define returns"))
         return;
@@ -62,6 +63,7 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
                        CHECK_MAX_TEXT);
         if (!is_undefined)
             str_printf(out, "#define %s %s\n", name, text);
+        str_printf(names, "\n%.*s\n", (int)length, name);
         lua_settop(L, table + 1);
     }
     lua_settop(L, table - 1);
@@ -92,9 +94,11 @@ static const struct push_type {
 static const struct push_type plain_whole = {"u32", 4, PUSH_WHOLE, INT32_MIN, UINT32_MAX};
 static const struct push_type *const plain_real = &push_types[2];
 
-struct push {
-    struct pass *pass;
-    bool taken[JOB_MAX_PUSH];
+struct push { // a block that is being given
+    struct job_block *block;
+    const char *what; // "push", "uniform"
+    uint32_t most;    // bytes
+    bool taken[JOB_MAX_BLOCK];
     int field; // from 1
     uint32_t at;
 };
@@ -102,7 +106,7 @@ struct push {
 // Puts the value on the top, as little-endian bytes.
 static void put(lua_State *L, struct push *push, const struct push_type *t)
 {
-    const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
+    const char *what = lua_pushfstring(L, "kernel: %s: field %d", push->what, push->field);
     uint64_t bits = 0;
     double real;
     float single;
@@ -122,17 +126,18 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
     }
     lua_pop(L, 1);
     push->at = (push->at + t->bytes - 1) / t->bytes * t->bytes;
-    if (push->at + t->bytes > JOB_MAX_PUSH)
-        luaL_error(L, "kernel: push: field %d ends behind byte %d", push->field, JOB_MAX_PUSH);
+    if (push->at + t->bytes > push->most)
+        luaL_error(L, "kernel: %s: field %d ends behind byte %d", push->what, push->field,
+                   (int)push->most);
     for (uint32_t i = 0; i < t->bytes; i++) {
         if (push->taken[push->at + i])
-            luaL_error(L, "kernel: push: field %d overlaps another one at byte %d", push->field,
-                       (int)(push->at + i));
+            luaL_error(L, "kernel: %s: field %d overlaps another one at byte %d", push->what,
+                       push->field, (int)(push->at + i));
         push->taken[push->at + i] = true;
-        push->pass->push[push->at + i] = (uint8_t)(bits >> 8 * i);
+        push->block->byte[push->at + i] = (uint8_t)(bits >> 8 * i);
     }
     // The other values of a field lie behind its first one.
-    struct push_field *f = &push->pass->field[push->field - 1];
+    struct push_field *f = &push->block->field[push->field - 1];
     if (!f->count)
         f->at = (uint16_t)push->at;
     f->kind = (uint8_t)t->kind;
@@ -140,8 +145,8 @@ static void put(lua_State *L, struct push *push, const struct push_type *t)
     f->count++;
     push->at += t->bytes;
     uint32_t end = (push->at + 3) / 4 * 4;
-    if (end > push->pass->push_bytes)
-        push->pass->push_bytes = end;
+    if (end > push->block->bytes)
+        push->block->bytes = end;
 }
 
 // Puts { "f32", value, ..., offset = bytes, name = "of the member" } on the top.
@@ -149,7 +154,7 @@ static void put_typed(lua_State *L, struct push *push)
 {
     static const char *const known[] = {"offset", "name", NULL};
     int field = lua_gettop(L), list = field + 1, fields = field + 2;
-    const char *what = lua_pushfstring(L, "kernel: push: field %d", push->field);
+    const char *what = lua_pushfstring(L, "kernel: %s: field %d", push->what, push->field);
     lua_insert(L, field++);
     list++, fields++;
     check_parts(L, field, what);
@@ -158,11 +163,11 @@ static void put_typed(lua_State *L, struct push *push)
         const char *name = check_identifier(L, -1, what);
         if (strlen(name) >= JOB_MAX_FIELD_NAME)
             luaL_error(L, "%s: a name of more than %d bytes", what, JOB_MAX_FIELD_NAME - 1);
-        memcpy(push->pass->field[push->field - 1].name, name, strlen(name) + 1);
+        memcpy(push->block->field[push->field - 1].name, name, strlen(name) + 1);
     }
     lua_pop(L, 1);
     if (lua_getfield(L, fields, "offset") != LUA_TNIL)
-        push->at = (uint32_t)check_whole(L, -1, what, 0, JOB_MAX_PUSH - 1);
+        push->at = (uint32_t)check_whole(L, -1, what, 0, push->most - 1);
     lua_geti(L, list, 1);
     const struct push_type *t = push_types;
     const char *type = check_string(L, -1, what);
@@ -183,69 +188,166 @@ static void put_typed(lua_State *L, struct push *push)
     lua_remove(L, field - 1);
 }
 
+// Fills a block with the list that a function returns.
+static void fill_block(lua_State *L, struct script *s, int function, const struct config *c,
+                       struct push *push)
+{
+    const char *what = lua_pushfstring(L, "kernel: what %s returns", push->what);
+    if (!call(L, s, function, c, what))
+        return;
+    int table = lua_gettop(L);
+    int count = check_list(L, table, lua_pushfstring(L, "kernel: %s", push->what));
+    if (count > JOB_MAX_FIELDS - 1) // the last one is that of addresses
+        luaL_error(L, "kernel: %s: more than %d fields", push->what, JOB_MAX_FIELDS - 1);
+    push->block->field_count = count;
+    lua_settop(L, table);
+    for (push->field = 1; push->field <= count; push->field++) {
+        int type = lua_geti(L, table, push->field);
+        if (type == LUA_TTABLE)
+            put_typed(L, push);
+        else
+            put(L, push, type == LUA_TNUMBER && !lua_isinteger(L, -1) ? plain_real : &plain_whole);
+        lua_settop(L, table);
+    }
+}
+
+// --- buffers ---
+
+// Returns the job's buffer of a name.
+static int find_buffer(lua_State *L, const struct script *s, const char *what, const char *name)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int tensors = operation_tensors(&s->operation, tensor), buffer = 0;
+    while (buffer < tensors && strcmp(name, tensor[buffer].name) != 0)
+        buffer++;
+    if (buffer == tensors && strcmp(name, "scratch") != 0)
+        luaL_error(L, "kernel: %s: the operator has no buffer '%s'", what, name);
+    return buffer;
+}
+
+// Puts the addresses first.
+static void fill_addresses(lua_State *L, const struct script *s, const struct stage *stage,
+                           struct pass *p, struct push *push)
+{
+    int count = stage->address_count;
+    for (int i = 0; i < count; i++)
+        p->address[i] = (uint8_t)find_buffer(L, s, "address", stage->address[i]);
+    p->address_count = count;
+    push->at = (uint32_t)count * 8;
+    for (uint32_t i = 0; i < push->at; i++)
+        push->taken[i] = true;
+    p->push.bytes = push->at;
+}
+
+static void fill_resources(lua_State *L, struct script *s, const struct stage *stage,
+                           const struct config *c, struct pass *p)
+{
+    for (int i = 0; i < stage->resource_count; i++) {
+        uint16_t set = stage->resource[i].set, binding = stage->resource[i].binding;
+        const char *name = stage->resource[i].name;
+        if (name) {
+            int buffer = find_buffer(L, s, set ? "sets" : "bindings", name);
+            p->binding[p->binding_count++] =
+                (struct job_binding){set, binding, (uint8_t)buffer};
+            continue;
+        }
+        struct job_uniform *u = pass_add_uniform(p);
+        struct push block = {.block = &u->block, .what = "uniform", .most = JOB_MAX_BLOCK};
+        u->set = set;
+        u->binding = binding;
+        int top = lua_gettop(L);
+        fill_block(L, s, stage->resource[i].function, c, &block);
+        lua_settop(L, top);
+    }
+    // Uniform blocks alone leave the buffers to be those of the operator in its order, of set 0.
+    if (p->binding_count || !stage->resource_count)
+        return;
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int buffers = operation_tensors(&s->operation, tensor) + 1;
+    for (int i = 0; i < buffers; i++)
+        p->binding[p->binding_count++] = (struct job_binding){0, (uint16_t)i, (uint8_t)i};
+}
+
+void given_begin(lua_State *L, struct script *s, const struct stage *stage, struct job *job)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int tensors = operation_tensors(&s->operation, tensor);
+    int inputs = tensors - operation_outputs(&s->operation);
+    for (int i = 0; i < stage->begin_count; i++) {
+        enum job_begin how = stage->begin[i].how;
+        const char *name = stage->begin[i].name, *from = stage->begin[i].from;
+        const char *what = how == BEGIN_COPY ? "inout" : how == BEGIN_ZERO ? "zeroed" : "kept";
+        int buffer = find_buffer(L, s, what, name), source = 0;
+        if (buffer < inputs)
+            luaL_error(L, "kernel: %s: %s is an input, which no kernel writes", what, name);
+        if (from) {
+            source = find_buffer(L, s, what, from);
+            if (source >= inputs)
+                luaL_error(L, "kernel: inout: %s begins as %s, which is no input", name, from);
+            if (buffer == tensors || tensor_bytes(&tensor[buffer]) != tensor_bytes(&tensor[source]))
+                luaL_error(L, "kernel: inout: %s has not as many bytes as %s", name, from);
+        }
+        bool is_other = job->begin[buffer].how != BEGIN_POISON &&
+                        (job->begin[buffer].how != how || job->begin[buffer].from != source);
+        if (is_other)
+            luaL_error(L, "kernel: %s: another kernel says otherwise how %s begins", what, name);
+        job->begin[buffer].how = (uint8_t)how;
+        job->begin[buffer].from = (uint8_t)source;
+    }
+}
+
 // --- all arguments ---
 
-void given_read_bindings(lua_State *L, struct stage *stage)
+bool given_size(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                uint64_t out[3])
 {
-    const char *what = "kernel: bindings";
-    if (lua_getfield(L, 1, "bindings") == LUA_TNIL)
+    if (stage->local_size == LUA_NOREF)
+        return false;
+    rule_call(L, s, stage->local_size, c);
+    check_dimensions(L, -1, "kernel: local_size", UINT16_MAX, out);
+    lua_pop(L, 1);
+    return true;
+}
+
+static void fill_constants(lua_State *L, struct script *s, const struct stage *stage,
+                           const struct config *c, struct pass *p)
+{
+    if (!call(L, s, stage->spec, c, "kernel: what spec returns"))
         return;
-    int list = lua_gettop(L);
-    stage->binding_count = check_list(L, list, what);
-    if (stage->binding_count < 1 || stage->binding_count > JOB_MAX_BINDINGS)
-        luaL_error(L, "%s: %d buffers, not 1 to %d", what, stage->binding_count, JOB_MAX_BINDINGS);
-    for (int i = 0; i < stage->binding_count; i++) {
-        lua_geti(L, list, i + 1);
-        stage->binding[i] = script_keep_text(L, check_identifier(L, -1, what));
+    int table = lua_gettop(L), count = order_push_keys(L, table);
+    if (count > JOB_MAX_CONSTANTS)
+        luaL_error(L, "kernel: spec: more than %d constants", JOB_MAX_CONSTANTS);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, table + 1, i);
+        int64_t id = check_whole(L, -1, "kernel: spec: the id of a constant", 0, UINT32_MAX);
+        lua_geti(L, table, id);
+        bool is_bool = lua_isboolean(L, -1);
+        const char *what = lua_pushfstring(L, "kernel: spec: constant %d", (int)id);
+        double value = is_bool ? lua_toboolean(L, -2) : check_real(L, -2, what);
+        p->constant[p->constant_count++] = (struct spec_constant){(uint32_t)id, is_bool, value};
+        lua_settop(L, table + 1);
     }
-    lua_settop(L, list - 1);
+    lua_settop(L, table - 1);
 }
 
 void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
                 struct pass *p)
 {
-    if (call(L, s, stage->spec, c, "kernel: what spec returns")) {
-        int table = lua_gettop(L), count = order_push_keys(L, table);
-        if (count > JOB_MAX_CONSTANTS)
-            luaL_error(L, "kernel: spec: more than %d constants", JOB_MAX_CONSTANTS);
-        for (int i = 1; i <= count; i++) {
-            lua_rawgeti(L, table + 1, i);
-            int64_t id = check_whole(L, -1, "kernel: spec: the id of a constant", 0, UINT32_MAX);
-            lua_geti(L, table, id);
-            bool is_bool = lua_isboolean(L, -1);
-            const char *what = lua_pushfstring(L, "kernel: spec: constant %d", (int)id);
-            double value = is_bool ? lua_toboolean(L, -2) : check_real(L, -2, what);
-            p->constant[p->constant_count++] = (struct spec_constant){(uint32_t)id, is_bool, value};
-            lua_settop(L, table + 1);
-        }
-        lua_settop(L, table - 1);
-    }
-    if (call(L, s, stage->push, c, "kernel: what push returns")) {
-        struct push push = {.pass = p};
-        int table = lua_gettop(L), count = check_list(L, table, "kernel: push");
-        if (count > JOB_MAX_FIELDS)
-            luaL_error(L, "kernel: push: more than %d fields", JOB_MAX_FIELDS);
-        p->field_count = count;
-        for (push.field = 1; push.field <= count; push.field++) {
-            int type = lua_geti(L, table, push.field);
-            if (type == LUA_TTABLE)
-                put_typed(L, &push);
-            else
-                put(L, &push,
-                    type == LUA_TNUMBER && !lua_isinteger(L, -1) ? plain_real : &plain_whole);
-            lua_settop(L, table);
-        }
-        lua_settop(L, table - 1);
-    }
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    int tensors = operation_tensors(&s->operation, tensor);
-    for (int i = 0; i < stage->binding_count; i++) {
-        int buffer = 0;
-        while (buffer < tensors && strcmp(stage->binding[i], tensor[buffer].name) != 0)
-            buffer++;
-        if (buffer == tensors && strcmp(stage->binding[i], "scratch") != 0)
-            luaL_error(L, "kernel: bindings: the operator has no buffer '%s'", stage->binding[i]);
-        p->binding[i] = (uint8_t)buffer;
-    }
-    p->binding_count = stage->binding_count;
+    struct push push = {.block = &p->push, .what = "push", .most = JOB_MAX_PUSH};
+    int top = lua_gettop(L);
+    uint64_t size[3];
+    fill_constants(L, s, stage, c, p);
+    fill_addresses(L, s, stage, p, &push);
+    fill_block(L, s, stage->push, c, &push);
+    lua_settop(L, top);
+    if (stage->address_count)
+        p->push.field[p->push.field_count++] =
+            (struct push_field){PUSH_ADDRESS, 8, 0, (uint16_t)stage->address_count, ""};
+    fill_resources(L, s, stage, c, p);
+    if (stage->entry)
+        p->entry = mem_strdup(stage->entry);
+    bool is_spirv = stage->is_shader && !stage->source.length;
+    if (is_spirv && given_size(L, s, stage, c, size))
+        for (int i = 0; i < 3; i++)
+            p->local_size[i] = (uint32_t)size[i];
 }

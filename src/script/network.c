@@ -393,21 +393,3 @@ double network_told(const struct network *n)
     }
     return sum;
 }
-
-bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
-                  struct err *e)
-{
-    struct plan_bytes b = plan_bytes(&n->plan);
-    for (int i = 0; i < n->task_count; i++)
-        if (n->task[i].largest_bytes > l->buffer_bytes)
-            return err_set(e,
-                           "layer '%s' of %s has a buffer of %" PRIu64
-                           " MB, the device takes %" PRIu64 " MB (--set makes a network smaller)",
-                           n->task[i].label, n->name, n->task[i].largest_bytes / 1000000,
-                           l->buffer_bytes / 1000000);
-    return !memory_bytes || b.kept + b.shared <= memory_bytes ||
-           err_set(e,
-                   "%s needs %.4g MB of memory, the device has %.4g MB (--set makes a network "
-                   "smaller)",
-                   n->name, (double)(b.kept + b.shared) / 1e6, (double)memory_bytes / 1e6);
-}

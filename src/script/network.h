@@ -102,6 +102,21 @@ double network_weight_bytes(const struct network *n);
 // needs at most `memory_bytes` (0: unknown).
 bool network_fits(const struct network *n, const struct limits *l, uint64_t memory_bytes,
                   struct err *e);
+bool network_task_fits(const struct network *n, const struct network_task *t,
+                       const struct limits *l, struct err *e);
+
+struct network_sizes { // the settings of a network, those that were changed first
+    struct setting *set;
+    int count, changed;
+    const char *text;    // "image=198"
+    struct arena *arena; // of all of it: the caller's
+};
+// Finds sizes with which a network that network_fits refused, with `e`, fits: as many eighths as
+// possible of the first size for which that is enough, else of all. Those that `o` sets are kept.
+// False: none of the others fits; `out` may then have sizes that change these, too. Either way `e`
+// is what network_fits said with the sizes as its hint. `out->arena` is set.
+bool network_fit(const struct network *n, const struct script_options *o, const struct limits *l,
+                 uint64_t memory_bytes, struct network_sizes *out, struct err *e);
 
 // Like those of presets (script.h), for presets/networks/NAME.lua.
 char *network_find(const char *name, struct err *e);

@@ -270,6 +270,11 @@ static bool evaluate(const struct network_reading *r, struct network_task *t,
                                .device_type = r->script->device_type,
                                .limits = r->script->limits};
     struct script *s = script_create(&o, e);
+    if (s && operation_outputs(script_operation(s)) > 1) {
+        err_set(e, "'%s' has several outputs, a layer has one", t->preset);
+        script_destroy(s);
+        s = NULL;
+    }
     if (s) {
         // Sizes that the preset chose become settings: it might choose others on another device.
         struct str key = {0};

@@ -345,11 +345,12 @@ static void run_shader(lua_State *L, struct render *r)
     add_bytes(L, r, text, stage->head_bytes, 0);
     for (int i = 0; i < stage->head_lines && i < r->lines; i++)
         r->map[i] = i + 1;
-    given_define(L, r->script, stage, r->config, &r->glsl);
-    if (stage->preamble)
-        str_printf(&r->glsl, "%s\n", stage->preamble);
-    guard_charge(L, stage->source.length / BYTES_PER_STEP);
-    str_add_bytes(&r->glsl, stage->source.text, stage->source.length);
+    struct str macros = {0};
+    uint64_t size[3];
+    given_define(L, r->script, stage, r->config, &r->glsl, &macros);
+    bool is_sized = given_size(L, r->script, stage, r->config, size);
+    shader_add(L, stage, str_text(&macros), is_sized ? size : NULL, &r->glsl);
+    str_finish(&macros);
 }
 
 // Moves the finished text into the job's next pass.
@@ -395,6 +396,7 @@ static int visit_render(lua_State *L)
             run_template(L, r);
         struct pass *p = finish_pass(r);
         given_fill(L, r->script, r->stage, r->config, p);
+        given_begin(L, r->script, r->stage, &r->job);
         // The groups come from the kernel's `groups`, else from the resources.
         uint64_t groups[3] = {0};
         if (r->stage->groups != LUA_NOREF) {

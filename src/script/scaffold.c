@@ -1,5 +1,5 @@
 // Writes the scaffold of a space file for a shader. It loads as it is; TODO marks what a person has
-// to decide.
+// to know, in three places at most.
 #include "script/scaffold.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARAMETERS = 24, MOST_INPUTS = 5, MOST_SHOWN = 60 };
+enum { MOST_PARAMETERS = 24, MOST_BUFFERS = 15, MOST_SHOWN = 60 };
 
 static bool is_lua_word(const char *name)
 {
@@ -45,6 +45,14 @@ static void add_text(const char *text, struct str *out)
         else
             str_add_char(out, *text);
     str_add_char(out, '"');
+}
+
+// Appends the name of a file without folder and suffix, as a part of a C identifier.
+static void add_plain(const char *path, struct str *out)
+{
+    const char *slash = strrchr(path, '/');
+    for (const char *at = slash ? slash + 1 : path; *at && *at != '.'; at++)
+        str_add_char(out, isalnum((unsigned char)*at) ? *at : '_');
 }
 
 static void add_where(const char *where, struct str *out)
@@ -142,84 +150,313 @@ static bool is_declared(const struct parameters *p, int64_t id)
 
 // --- buffers ---
 
+// The buffers that a person sees, in the order of sets and bindings, then those by their addresses.
+// Blocks of one binding are one buffer.
 struct buffers {
-    const struct scaffold_buffer *at[16]; // by binding
-    int count;                            // up to the last one
-    int output;                           // -1: none
-    int inputs;
+    const struct scaffold_buffer *at[MOST_BUFFERS];
+    int count, addressed; // of all; of them by their addresses, the last ones
+    bool is_output[MOST_BUFFERS];
 };
 
-// Appends the name of a buffer. Blocks of several bindings may share a name where #if chooses one.
+static void add_number(const struct scaffold *o, struct buffers *b, int64_t set, int64_t binding)
+{
+    for (int i = 0; i < o->buffer_count && b->count < MOST_BUFFERS; i++) {
+        const struct scaffold_buffer *one = &o->buffer[i];
+        bool is_plain = !one->where && !one->by_address && strlen(one->name) <= 60;
+        if (!is_plain || one->set != set || one->binding != binding)
+            continue;
+        b->at[b->count++] = one;
+        return;
+    }
+}
+
+// Returns the buffer whose address is in a field of the push constants; NULL: it is none.
+static const struct scaffold_buffer *addressed_by(const struct scaffold *o,
+                                                  const struct scaffold_field *f)
+{
+    for (int i = 0; i < o->buffer_count && f->block < 0 && !f->where; i++)
+        if (o->buffer[i].by_address && str_equal(o->buffer[i].name, f->type))
+            return &o->buffer[i];
+    return NULL;
+}
+
+static void find_buffers(const struct scaffold *o, struct buffers *b)
+{
+    enum { MOST_SET = 8, MOST_BINDING = 64 };
+    bool is_any_written = false;
+    int last = -1;
+    *b = (struct buffers){.count = 0};
+    for (int set = 0; set < MOST_SET; set++)
+        for (int binding = 0; binding < MOST_BINDING; binding++)
+            add_number(o, b, set, binding);
+    // Addresses are given first among the push constants.
+    for (int i = 0; i < o->field_count && b->count < MOST_BUFFERS; i++) {
+        const struct scaffold_buffer *one = addressed_by(o, &o->field[i]);
+        if (!one && o->field[i].block < 0 && !o->field[i].where)
+            break;
+        if (one)
+            b->at[b->count + b->addressed++] = one;
+        if (b->count + b->addressed == MOST_BUFFERS)
+            break;
+    }
+    b->count += b->addressed;
+    for (int i = 0; i < b->count; i++) {
+        b->is_output[i] = b->at[i]->is_write_only || (b->at[i]->is_written && !b->at[i]->is_read_only);
+        is_any_written = is_any_written || b->is_output[i];
+        last = b->at[i]->is_read_only ? last : i;
+    }
+    if (!is_any_written && last >= 0)
+        b->is_output[last] = true; // its macros write it
+}
+
+// Appends the name of a buffer. Blocks of several bindings may share a name.
 static void add_buffer(const struct buffers *b, int i, struct str *out)
 {
     bool is_taken = false;
-    for (int k = 0; k < i && b->at[i]; k++)
-        is_taken = is_taken || (b->at[k] && str_equal(b->at[k]->name, b->at[i]->name));
-    if (b->at[i])
-        add_name(b->at[i]->name, out);
-    else
-        str_add(out, "UNUSED");
+    for (int k = 0; k < i; k++)
+        is_taken = is_taken || str_equal(b->at[k]->name, b->at[i]->name);
+    add_name(b->at[i]->name, out);
     if (is_taken)
         str_printf(out, "_%d", i);
 }
 
-static void add_operator(struct buffers *b, struct str *out)
+static int count_outputs(const struct buffers *b)
 {
-    struct str input = {0}, output = {0};
+    int count = 0;
     for (int i = 0; i < b->count; i++)
-        if (b->at[i] && i != b->output) {
-            add_buffer(b, i, &input);
-            break;
-        }
-    str_add(&input, input.length ? "" : "INPUT");
-    if (b->output >= 0)
-        add_buffer(b, b->output, &output);
-    else
-        str_add(&output, "OUTPUT");
-    str_add(out, "-- TODO its sizes, and what is right: an operator (operator.matmul { ... }), or "
-                 "steps here\nlocal N = size(\"N\", 1024)\n\noperator.define {\n"
-                 "  name = \"shader\",\n  flop = N,\n  inputs = { ");
-    for (int i = 0; i < b->count; i++) {
-        if (!b->at[i] || i == b->output || b->inputs == MOST_INPUTS)
-            continue;
-        str_add(out, b->inputs++ ? ",\n             { \"" : "{ \"");
-        add_buffer(b, i, out);
-        str_printf(out, "\", N }");
-    }
-    str_add(out, b->inputs ? "" : "{ \"INPUT\", N }");
-    str_printf(
-        out,
-        " },\n  output = { \"%s\", N },\n  reference = { { \"copy\", \"%s\", \"%s\", rows = N, "
-        "columns = 1 } },\n}\n",
-        str_text(&output), str_text(&input), str_text(&output));
-    str_finish(&input);
-    str_finish(&output);
+        count += b->is_output[i];
+    return count;
 }
 
-static void add_bindings(const struct buffers *b, struct str *out)
+// Appends the inputs or the outputs, { { "A", N }, ... }; returns how many.
+static int add_tensors(const struct buffers *b, bool outputs, struct str *out)
 {
-    bool fits = b->count > 0;
-    for (int i = 0, inputs = 0; i < b->count; i++) {
-        inputs += b->at[i] && i != b->output;
-        fits = fits && inputs <= MOST_INPUTS && b->at[i];
-    }
-    str_printf(out, "  %sbindings = { ", fits ? "" : "-- TODO ");
+    int count = 0;
     for (int i = 0; i < b->count; i++) {
-        str_add(out, i ? ", \"" : "\"");
+        if (b->is_output[i] != outputs)
+            continue;
+        str_add(out, count++ ? ",\n             { \"" : "{ \"");
         add_buffer(b, i, out);
+        str_add(out, "\", N }");
+    }
+    return count;
+}
+
+static void add_operator(const struct buffers *b, struct str *out)
+{
+    struct str inputs = {0}, outputs = {0}, from = {0};
+    int first = 0, results = count_outputs(b);
+    while (first < b->count && b->is_output[first])
+        first++;
+    if (first < b->count)
+        add_buffer(b, first, &from);
+    else
+        str_add(&from, "INPUT");
+    if (!add_tensors(b, false, &inputs))
+        str_add(&inputs, "{ \"INPUT\", N }");
+    if (!add_tensors(b, true, &outputs))
+        str_add(&outputs, "{ \"OUTPUT\", N }");
+    str_add(out, "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
+                 "or steps here;\n-- inputs and outputs are what its code reads and writes\n"
+                 "local N = size(\"N\", 1024)\n\noperator.define {\n"
+                 "  name = \"shader\",\n  flop = N,\n");
+    str_printf(out, "  inputs = { %s },\n", str_text(&inputs));
+    str_printf(out, results > 1 ? "  outputs = { %s },\n" : "  output = %s,\n", str_text(&outputs));
+    str_add(out, "  reference = { ");
+    for (int i = 0, more = 0; i < b->count || !more; i++) {
+        if (i < b->count && !b->is_output[i])
+            continue;
+        str_printf(out, "%s{ \"copy\", \"%s\", \"", more++ ? ",\n                " : "",
+                   str_text(&from));
+        if (i < b->count)
+            add_buffer(b, i, out);
+        else
+            str_add(out, "OUTPUT");
+        str_add(out, "\", rows = N, columns = 1 }");
+    }
+    str_add(out, " },\n}\n");
+    str_finish(&inputs);
+    str_finish(&outputs);
+    str_finish(&from);
+}
+
+// Returns the block of a uniform binding; NULL: it is none.
+static const struct scaffold_block *block_at(const struct scaffold *o, int64_t set, int64_t binding)
+{
+    for (int i = 0; i < o->block_count; i++)
+        if (!o->block[i].where && o->block[i].set == set && o->block[i].binding == binding)
+            return &o->block[i];
+    return NULL;
+}
+
+// Appends what the bindings of a descriptor set are, from 0 on: names of buffers, functions of
+// uniform blocks. What lies between is not used: any buffer will do. False: there are none.
+static bool add_set(const struct scaffold *o, const struct buffers *b, int64_t set, struct str *out)
+{
+    int bound = b->count - b->addressed;
+    int64_t last = -1;
+    for (int i = 0; i < bound; i++)
+        last = b->at[i]->set == set && b->at[i]->binding > last ? b->at[i]->binding : last;
+    for (int i = 0; i < o->block_count; i++)
+        if (block_at(o, set, o->block[i].binding) == &o->block[i] && o->block[i].binding > last)
+            last = o->block[i].binding;
+    for (int64_t binding = 0; binding <= last; binding++) {
+        const struct scaffold_block *block = block_at(o, set, binding);
+        int i = 0;
+        str_add(out, binding ? ", " : "");
+        while (i < bound && (b->at[i]->set != set || b->at[i]->binding != binding))
+            i++;
+        if (block) {
+            str_printf(out, "uniform_%.60s", block->name);
+            continue;
+        }
+        str_add(out, "\"");
+        if (b->count)
+            add_buffer(b, i < bound ? i : 0, out);
+        else
+            str_add(out, "INPUT");
         str_add(out, "\"");
     }
-    str_add(out, " }, -- of ");
+    return last >= 0;
+}
+
+static void add_bindings(const struct scaffold *o, const struct buffers *b, struct str *out)
+{
+    enum { MOST_SET = 8 };
+    struct str sets = {0}, list = {0};
+    int bound = b->count - b->addressed;
+    if (add_set(o, b, 0, &list)) {
+        str_printf(out, "  bindings = { %s }, -- of ", str_text(&list));
+        for (int i = 0, more = 0; i < bound; i++)
+            if (b->at[i]->set == 0)
+                str_printf(out, "%s%.40s", more++ ? ", " : "", b->at[i]->type);
+        str_add(out, "\n");
+    }
+    str_finish(&list);
+    for (int set = 1; set < MOST_SET; set++) {
+        struct str one = {0};
+        if (add_set(o, b, set, &one))
+            str_printf(&sets, "%s[%d] = { %s }", sets.length ? ", " : "", set, str_text(&one));
+        str_finish(&one);
+    }
+    if (sets.length)
+        str_printf(out, "  sets = { %s },\n", str_text(&sets));
+    str_finish(&sets);
+    for (int i = bound; i < b->count; i++) {
+        str_add(out, i == bound ? "  address = { \"" : ", \"");
+        add_buffer(b, i, out);
+        str_add(out, i + 1 < b->count ? "\"" : "\" },\n");
+    }
     for (int i = 0; i < b->count; i++)
-        str_printf(out, "%s%.40s", i ? ", " : "", b->at[i] ? b->at[i]->type : "nothing");
-    str_add(out, "\n");
+        if (b->is_output[i] && b->at[i]->is_read) {
+            str_add(out, "  -- it reads ");
+            add_buffer(b, i, out);
+            str_add(out, " too: inout = { ");
+            add_buffer(b, i, out);
+            str_add(out, " = \"INPUT\" }, or zeroed = { \"");
+            add_buffer(b, i, out);
+            str_add(out, "\" }\n");
+        }
+}
+
+// --- the workgroup's size ---
+
+struct sizes {
+    const char *macro;           // that a person finds in the file as the size along x; NULL: none
+    bool is_tuned;               // local_size_x is a parameter
+    int64_t along[3];            // as written; 0: it is none that is known
+    const char *parameter;       // the size along x in expressions
+};
+
+static int64_t number_in(const struct scaffold *o, const char *text, const char **macro)
+{
+    char *end;
+    int64_t value = text ? strtoll(text, &end, 0) : 0;
+    if (text && end > text && !*end)
+        return value;
+    for (int i = 0; text && i < o->defined.count; i++) {
+        const char *note = o->defined.item[i].note;
+        if (!str_equal(o->defined.item[i].text, text) || !note)
+            continue;
+        value = strtoll(note, &end, 0);
+        if (end > note && value > 0 && !end[strspn(end, "uU ")]) {
+            *macro = o->defined.item[i].text;
+            return value;
+        }
+    }
+    return 0;
+}
+
+static void find_sizes(const struct scaffold *o, const struct parameters *p, struct sizes *z)
+{
+    const char *ignored;
+    *z = (struct sizes){.macro = NULL};
+    bool has_ids = o->size_id[0] >= 0 || o->size_id[1] >= 0 || o->size_id[2] >= 0;
+    for (int i = 0; i < 3; i++)
+        z->along[i] = number_in(o, o->size[i], i ? &ignored : &z->macro);
+    z->is_tuned = !has_ids && !z->macro && (z->along[0] > 0 || !o->size[0]);
+    z->parameter = z->macro ? z->macro : z->is_tuned ? "local_size_x" : NULL;
+    for (int i = 0; i < o->constant_count && o->size_id[0] >= 0; i++)
+        if (p->declared[i] && o->constant[i].id == o->size_id[0])
+            z->parameter = o->constant[i].name;
+    if (o->size_id[0] >= 0 && !z->parameter)
+        z->parameter = "local_size_x";
+}
+
+static void add_values(const char *name, int64_t value, struct str *out)
+{
+    str_add(out, "param.");
+    add_name(name, out);
+    str_add(out, " = discrete { ");
+    if (value > 1 && value % 2 == 0)
+        str_printf(out, "%" PRId64 ", ", value / 2);
+    str_printf(out, "%" PRId64 ", %" PRId64 " }", value, 2 * value);
+}
+
+static void add_parameters(const struct scaffold *o, const struct parameters *p,
+                           const struct sizes *z, struct str *out)
+{
+    static const char axes[] = "xyz";
+    int count = p->count;
+    str_add(out, "\n-- Values worth a trial: as the shader has them, half of it and twice as much\n");
+    for (int i = 0; i < o->constant_count; i++) {
+        if (!p->declared[i])
+            continue;
+        int64_t id = o->constant[i].id;
+        bool is_size = o->size_id[0] == id || o->size_id[1] == id || o->size_id[2] == id;
+        add_values(o->constant[i].name, standard_of(&o->constant[i]), out);
+        str_printf(out, " -- constant %" PRId64 ", %s%s\n", id, o->constant[i].type,
+                   is_size ? ", the workgroup's size" : "");
+    }
+    for (int i = 0; i < 3; i++)
+        if (o->size_id[i] >= 0 && !is_declared(p, o->size_id[i]) && ++count)
+            str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
+                       axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
+    if (z->macro || z->is_tuned) {
+        add_values(z->parameter, z->along[0] ? z->along[0] : 64, out);
+        str_add(out, z->macro ? " -- a macro, the workgroup's size\n" : " -- the workgroup's size\n");
+    } else if (!count) {
+        str_add(out, "param.variant = discrete { 1 } -- it has no constants: macros, perhaps\n");
+    }
+    str_add(out, "-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) says which "
+                 "belong together\n");
 }
 
 // --- macros and constants ---
 
-static void add_macros(const struct scaffold *o, struct str *out)
+static void add_macros(const struct scaffold *o, const struct sizes *z, struct str *out)
 {
-    str_add(out, "  define = function(c)\n    return { -- TODO what its host defines\n");
+    if (!o->asked.count && !o->host.count && !z->macro)
+        return;
+    str_add(out, "  define = function(c)\n    return {");
+    str_add(out, o->asked.count || o->host.count
+                     ? " -- TODO what its host gives: macros here, push constants below\n"
+                     : "\n");
+    if (z->macro) {
+        str_printf(out, "      %s = c.", z->macro);
+        add_name(z->macro, out);
+        str_add(out, ",\n");
+    }
     for (int i = 0; i < o->asked.count; i++) {
         // A macro that is then defined as nothing is an include guard.
         bool is_guard = false;
@@ -254,152 +491,204 @@ static void add_macros(const struct scaffold *o, struct str *out)
     str_add(out, "    }\n  end,\n");
 }
 
-static void add_constants(const struct scaffold *o, const struct parameters *p, struct str *out)
+// The constants as a list, for the kernel and for what is exported.
+static bool add_constants(const struct scaffold *o, const struct parameters *p,
+                          const struct sizes *z, struct str *out)
 {
     static const char axes[] = "xyz";
-    str_add(out, "  spec = function(c)\n    return {\n");
+    bool has_any = o->constant_count || z->parameter;
+    for (int i = 0; i < 3; i++)
+        has_any = has_any || o->size_id[i] >= 0;
+    if (!has_any)
+        return false;
+    str_add(out, "\nlocal function constants(c) return {\n");
     for (int i = 0; i < o->constant_count; i++) {
         const struct scaffold_constant *c = &o->constant[i];
         if (p->declared[i]) {
-            str_printf(out, "      [%" PRId64 "] = c.", c->id);
+            str_printf(out, "  { %" PRId64 ", \"%.60s\", c.", c->id, c->name);
             add_name(c->name, out);
-            str_add(out, ",\n");
+            str_add(out, " },\n");
             continue;
         }
-        str_printf(out, "      -- [%" PRId64 "] = ", c->id);
+        str_printf(out, "  -- { %" PRId64 ", \"%.60s\", ", c->id, c->name);
         add_comment(c->standard, out);
-        str_printf(out, ", -- %.20s %.60s", c->type, c->name);
+        str_printf(out, " }, -- %.20s", c->type);
         add_where(c->where, out);
         str_add(out, "\n");
     }
     for (int i = 0; i < 3; i++)
         if (o->size_id[i] >= 0 && !is_declared(p, o->size_id[i]))
-            str_printf(out, "      [%" PRId64 "] = c.local_size_%c,\n", o->size_id[i], axes[i]);
-    str_add(out, "    }\n  end,\n");
-}
-
-static void add_push(const struct scaffold *o, struct str *out)
-{
-    if (!o->field_count)
-        return;
-    str_add(out, "  push = function(c)\n    return { -- TODO what its host gives\n");
-    for (int i = 0; i < o->field_count;) {
-        // A line has up to six fields, with their names behind them.
-        bool is_there = !o->field[i].where;
-        struct str names = {0};
-        int j = i;
-        str_printf(out, "      %s", is_there ? "" : "-- ");
-        for (; j < o->field_count && j < i + 6 && str_equal(o->field[j].where, o->field[i].where);
-             j++) {
-            const char *type = o->field[j].type;
-            bool is_wide = str_equal(type, "uint64_t") || str_equal(type, "int64_t");
-            bool is_whole =
-                str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool");
-            const char *value = str_equal(type, "float")       ? "0.0"
-                                : is_wide                      ? "{ \"u64\", 0 }"
-                                : str_equal(type, "float16_t") ? "{ \"f16\", 0 }"
-                                : is_whole                     ? "0"
-                                                               : "{ \"f32\", 0 }";
-            str_printf(out, "%s, ", value);
-            str_printf(&names, " %.20s %.60s", type, o->field[j].name);
-        }
-        str_printf(out, "--%s", str_text(&names));
-        add_where(o->field[i].where, out);
-        str_add(out, "\n");
-        str_finish(&names);
-        i = j;
+            str_printf(out, "  { %" PRId64 ", \"local_size_%c\", c.local_size_%c },\n",
+                       o->size_id[i], axes[i], axes[i]);
+    if (z->macro || z->is_tuned) {
+        str_printf(out, "  { nil, \"%s\", c.", z->parameter);
+        add_name(z->parameter, out);
+        str_add(out, " },\n");
     }
-    str_add(out, "    }\n  end,\n");
+    str_add(out, "} end\n");
+    return true;
 }
 
-static void add_folders(const struct scaffold *o, const char *const *folder, int folders,
-                        struct str *out)
+// --- push constants and uniform blocks ---
+
+static const char *value_of(const char *type)
 {
-    if (folders) {
+    bool is_wide = str_equal(type, "uint64_t") || str_equal(type, "int64_t");
+    bool is_whole = str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool");
+    return str_equal(type, "float")       ? "0.0"
+           : is_wide                      ? "{ \"u64\", 0 }"
+           : str_equal(type, "float16_t") ? "{ \"f16\", 0 }"
+           : is_whole                     ? "0"
+                                          : "{ \"f32\", 0 }";
+}
+
+// Appends the fields of a block, up to six in a line, with their names behind them; addresses are
+// given elsewhere. Returns how many there are.
+static int add_fields(const struct scaffold *o, int block, struct str *out)
+{
+    int count = 0;
+    for (int i = 0; i < o->field_count;) {
+        const struct scaffold_field *first = &o->field[i];
+        struct str names = {0}, values = {0};
+        int j = i;
+        for (; j < o->field_count && j < i + 6 && o->field[j].block == first->block &&
+               str_equal(o->field[j].where, first->where);
+             j++) {
+            if (o->field[j].block != block || addressed_by(o, &o->field[j]))
+                continue;
+            str_printf(&values, "%s, ", value_of(o->field[j].type));
+            str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
+            count++;
+        }
+        if (values.length) {
+            str_printf(out, "      %s%s--%s", first->where ? "-- " : "", str_text(&values),
+                       str_text(&names));
+            add_where(first->where, out);
+            str_add(out, "\n");
+        }
+        str_finish(&names);
+        str_finish(&values);
+        i = j > i ? j : i + 1;
+    }
+    return count;
+}
+
+// Appends the contents of uniform blocks, before the kernel that has them.
+static bool add_blocks(const struct scaffold *o, bool is_marked, struct str *out)
+{
+    bool has_any = false;
+    for (int i = 0; i < o->block_count; i++) {
+        const struct scaffold_block *b = &o->block[i];
+        struct str fields = {0};
+        if (block_at(o, b->set, b->binding) != b)
+            continue;
+        add_fields(o, i, &fields);
+        str_printf(out, "\nlocal function uniform_%.60s(c) return {%s\n%s} end\n", b->name,
+                   is_marked || has_any ? "" : " -- TODO what its host gives", str_text(&fields));
+        str_finish(&fields);
+        has_any = true;
+    }
+    return has_any;
+}
+
+static void add_push(const struct scaffold *o, bool is_marked, struct str *out)
+{
+    struct str fields = {0};
+    if (add_fields(o, -1, &fields))
+        str_printf(out, "  push = function(c)\n    return {%s\n%s    }\n  end,\n",
+                   is_marked ? "" : " -- TODO what its host gives", str_text(&fields));
+    str_finish(&fields);
+}
+
+static void add_folders(const struct scaffold *o, const struct scaffold_use *use, struct str *out)
+{
+    if (use->folders) {
         str_add(out, "  include = { ");
-        for (int i = 0; i < folders; i++) {
+        for (int i = 0; i < use->folders; i++) {
             str_add(out, i ? ", " : "");
-            add_text(folder[i], out);
+            add_text(use->folder[i], out);
         }
         str_add(out, " },\n");
     }
     for (int i = 0; i < o->missing.count; i++) {
-        str_add(out, "  -- TODO #include \"");
+        str_add(out, "  -- #include \"");
         add_comment(o->missing.item[i].text, out);
         str_add(out, "\" is in none of its folders (--include DIR)\n");
     }
 }
 
-void scaffold_add_space(const struct scaffold *o, const char *shader, const char *const *folder,
-                        int folders, struct str *out)
+// --- the whole file ---
+
+static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
+                       const struct sizes *z, const struct buffers *b, struct str *out)
 {
-    struct buffers b = {.output = -1};
-    for (int i = 0; i < o->buffer_count; i++) {
-        const struct scaffold_buffer *one = &o->buffer[i];
-        if (one->where || one->binding < 0 || one->binding >= 16 || b.at[one->binding] ||
-            strlen(one->name) > 60)
-            continue; // blocks of one binding are one buffer
-        b.at[one->binding] = one;
-        if (one->binding >= b.count)
-            b.count = (int)one->binding + 1;
-    }
-    for (int i = 0; i < b.count; i++)
-        if (b.at[i] && !b.at[i]->is_read_only)
-            b.output = i;
-    str_add(out,
-            "-- A first space for a shader that others wrote, as tilewalk adopt reads it. TODO "
-            "marks\n-- what somebody has to decide (docs/guide/spaces.md, \"Shaders that others "
-            "wrote\").\n\n");
-    add_operator(&b, out);
-    static const char axes[] = "xyz";
-    struct parameters p;
-    find_parameters(o, &p);
-    int count = p.count;
-    str_add(out, "\n-- TODO which values are worth a trial, and which belong together\n");
-    for (int i = 0; i < o->constant_count; i++) {
-        if (!p.declared[i])
-            continue;
-        str_add(out, "param.");
-        add_name(o->constant[i].name, out);
-        str_add(out, " = discrete { ");
-        int64_t value = standard_of(&o->constant[i]), id = o->constant[i].id;
-        bool is_size = o->size_id[0] == id || o->size_id[1] == id || o->size_id[2] == id;
-        if (value > 1 && value % 2 == 0)
-            str_printf(out, "%" PRId64 ", ", value / 2);
-        str_printf(out, "%" PRId64 ", %" PRId64, value, 2 * value);
-        str_printf(out, " } -- constant %" PRId64 ", %s%s\n", id, o->constant[i].type,
-                   is_size ? ", the workgroup's size" : "");
-    }
-    for (int i = 0; i < 3; i++)
-        if (o->size_id[i] >= 0 && !is_declared(&p, o->size_id[i]) && ++count)
-            str_printf(out, "param.local_size_%c = discrete { %s } -- constant %" PRId64 "\n",
-                       axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
-    if (!count)
-        str_add(out,
-                "param.variant = discrete { 1 } -- TODO it has no constants: macros, perhaps\n");
-    str_add(out, "\n-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) -- TODO "
-                 "rules\n");
+    bool has_blocks = add_blocks(o, o->asked.count || o->host.count, out);
     str_add(out, "\nkernel {\n  shader = ");
-    add_text(shader, out);
+    add_text(use->shader, out);
     str_add(out, ",\n");
-    add_folders(o, folder, folders, out);
-    add_macros(o, out);
-    add_constants(o, &p, out);
-    parameters_finish(&p);
-    add_push(o, out);
-    add_bindings(&b, out);
+    add_folders(o, use, out);
+    add_macros(o, z, out);
+    if (o->constant_count || o->size_id[0] >= 0 || o->size_id[1] >= 0 || o->size_id[2] >= 0)
+        str_add(out, "  spec = function(c) return foreign.spec(constants(c)) end,\n");
+    if (z->is_tuned)
+        str_printf(out, "  local_size = function(c) return { c.local_size_x, %" PRId64 ", %" PRId64
+                        " } end,\n", z->along[1] ? z->along[1] : 1, z->along[2] ? z->along[2] : 1);
+    add_push(o, o->asked.count || o->host.count || has_blocks, out);
+    add_bindings(o, b, out);
     for (int i = 0; i < o->buffer_count; i++)
-        if (o->buffer[i].where || o->buffer[i].binding < 0) {
+        if (o->buffer[i].where || (o->buffer[i].binding < 0 && !o->buffer[i].by_address)) {
             str_printf(out, "  -- binding %" PRId64 ": %.60s", o->buffer[i].binding,
                        o->buffer[i].name);
             add_where(o->buffer[i].where, out);
             str_add(out, "\n");
         }
-    for (int i = 0; i < o->other.count; i++) {
-        str_add(out, "  -- TODO cannot be bound here: ");
-        add_comment(o->other.item[i].text, out);
-        str_add(out, "\n");
+    str_add(out, "  -- subgroup = function(c) return 32 end, where the shader counts on a size\n"
+                 "  groups = function(c) return { ");
+    if (z->parameter && !use->operator_text) {
+        str_add(out, "(N + c.");
+        add_name(z->parameter, out);
+        str_add(out, " - 1) // c.");
+        add_name(z->parameter, out);
+        str_add(out, ", 1, 1");
+    } else {
+        str_add(out, "1, 1, 1");
     }
-    str_add(out, "  -- subgroup = function(c) return 32 end, -- TODO where the shader counts on a "
-                 "size\n  groups = function(c) return { 1, 1, 1 } end, -- TODO\n}\n");
+    str_add(out, " } end, -- TODO how many workgroups\n}\n");
+}
+
+void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use, struct str *out)
+{
+    struct buffers b;
+    struct parameters p;
+    struct sizes z;
+    struct str constants = {0};
+    find_buffers(o, &b);
+    find_parameters(o, &p);
+    find_sizes(o, &p, &z);
+    bool has_constants = add_constants(o, &p, &z, &constants);
+    str_add(out, "-- A first space for a shader that others wrote, as tilewalk adopt reads it. What a "
+                 "person has\n-- to know is marked (docs/guide/spaces.md, \"Shaders that others "
+                 "wrote\").\n");
+    if (has_constants)
+        str_add(out, "local foreign = include \"foreign.lua\"\n");
+    if (use->by_setting) {
+        str_add(out, "folder(\"shaders\", { file = ");
+        add_text(use->shader + strlen("shaders/"), out);
+        str_add(out, ", what = \"the folder of the shader\" }) -- --set shaders=DIR\n");
+    }
+    str_add(out, "\n");
+    if (use->operator_text)
+        str_add(out, use->operator_text);
+    else
+        add_operator(&b, out);
+    add_parameters(o, &p, &z, out);
+    str_add(out, str_text(&constants));
+    add_kernel(o, use, &z, &b, out);
+    if (has_constants) {
+        str_add(out, "\nexport(\"constants\", function(c) return foreign.header(\"");
+        add_plain(use->shader, out);
+        str_add(out, "\", \"found by tilewalk\", constants(c)) end)\n");
+    }
+    str_finish(&constants);
+    parameters_finish(&p);
 }

@@ -36,13 +36,23 @@ struct scaffold_constant { // a specialization constant
 
 struct scaffold_buffer {
     const char *name, *type; // the name of its block, the type of the first member
-    int64_t binding;         // -1: unknown
-    bool is_read_only;
+    int64_t set, binding;    // -1: unknown; of a buffer that is reached by its address
+    bool is_read_only, is_write_only;
+    bool is_read, is_written; // by the code, as far as its words tell
+    const char *word;         // that the code has for it: its instance, else its first member
+    bool by_address;
     const char *where;
 };
 
-struct scaffold_field { // a push constant
+struct scaffold_block { // a uniform block
+    const char *name;
+    int64_t set, binding; // -1: unknown
+    const char *where;
+};
+
+struct scaffold_field { // a push constant, or a member of a uniform block
     const char *name, *type;
+    int block; // -1: it is a push constant
     const char *where;
 };
 
@@ -51,14 +61,15 @@ struct scaffold {
     struct scaffold_constant *constant;
     struct scaffold_buffer *buffer;
     struct scaffold_field *field;
+    struct scaffold_block *block;
     int constant_count, constant_capacity, buffer_count, buffer_capacity, field_count,
-        field_capacity;
+        field_capacity, block_count, block_capacity;
     struct scaffold_names files;   // files that were read
     struct scaffold_names missing; // included files that were not found
     struct scaffold_names asked;   // macros that conditions ask for; note: a default, or NULL
     struct scaffold_names defined; // macros of the files; note: their values
     struct scaffold_names host;    // words used as types or functions, defined nowhere
-    struct scaffold_names other;   // resources that cannot be bound here
+    struct scaffold_names other;   // resources that cannot be bound here; note: their types
     const char *size[3];           // of a workgroup, as written; NULL: not given
     int64_t size_id[3];            // their constants; -1: none
     bool is_cut;                   // there is more code than is read
@@ -69,9 +80,16 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
 // The same for a text that was read from that path.
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
                         const char *const *folder, int folders);
-// `shader` and `folder` are written into the space file.
-void scaffold_add_space(const struct scaffold *o, const char *shader, const char *const *folder,
-                        int folders, struct str *out);
+// The space file.
+struct scaffold_use {
+    const char *shader, *const *folder; // as the space file names them
+    int folders;
+    bool by_setting;        // they lie in the folder that --set shaders= names
+    const char *operator_text; // its sizes and operator, of a preset; NULL: a person says them
+};
+void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use, struct str *out);
+// Fails for a resource that the shader has and that cannot be bound, at its line.
+bool scaffold_check(const struct scaffold *o, const char *path, struct err *e);
 void scaffold_finish(struct scaffold *o);
 
 #endif

@@ -432,6 +432,15 @@ static bool is_word(const char *text)
     return *text && strchr(LETTERS, *text);
 }
 
+static bool is_listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at++)
+        if (at > list && at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
 // Returns the token behind the bracket that closes the one at `i`.
 static int skip(const struct code *c, int i)
 {
@@ -464,7 +473,7 @@ static const char *text_until(struct code *c, int i, const char *ends, int *end)
 struct layout {
     const char *binding, *constant, *set;
     const char *size[3], *size_id[3];
-    bool is_push;
+    bool is_push, is_reference;
 };
 
 // Reads layout(...) from its bracket on; returns the token behind it.
@@ -488,6 +497,7 @@ static int read_layout(struct code *c, int i, struct layout *l)
         if (str_equal(name, "constant_id"))
             l->constant = value;
         l->is_push = l->is_push || str_equal(name, "push_constant");
+        l->is_reference = l->is_reference || str_equal(name, "buffer_reference");
         for (int j = 0; j < 3; j++) {
             if (str_equal(name, sizes[j]))
                 l->size[j] = value;
@@ -512,45 +522,110 @@ static int64_t number_of(struct code *c, const char *text)
     return is_number && value >= 0 && value <= UINT32_MAX ? value : -1;
 }
 
-// Reads QUALIFIERS buffer NAME { TYPE ...
+// Reads the members of a block from its bracket on, as fields of that block.
+static int read_fields(struct code *c, int open, int block)
+{
+    struct scaffold *o = c->o;
+    int end = skip(c, open);
+    for (int k = open + 1, next; k < end - 1; k = next + 1) {
+        struct layout ignored;
+        if (is_at(c, k, "layout"))
+            k = read_layout(c, k + 1, &ignored);
+        const char *type = text_at(c, k), *place = k < c->count ? c->token[k].where : NULL;
+        int more = k + 1;
+        do { // TYPE a, b;
+            const char *field = text_until(c, more, ",;}", &next);
+            if (is_word(field) && is_word(type)) {
+                MEM_GROW(o->field, o->field_count, o->field_capacity);
+                o->field[o->field_count++] = (struct scaffold_field){field, type, block, place};
+            }
+            more = next + 1;
+        } while (is_at(c, next, ",") && more < end - 1);
+    }
+    return end;
+}
+
+// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and uniform
+// blocks.
 static int read_block(struct code *c, int i, const struct layout *l)
 {
     struct scaffold *o = c->o;
-    bool is_read_only = false;
+    bool is_read_only = false, is_write_only = false;
     const char *where = i < c->count ? c->token[i].where : NULL;
     int at = i;
-    for (; is_word(text_at(c, at)) && !is_at(c, at, "buffer") && !is_at(c, at, "uniform"); at++)
+    for (; is_word(text_at(c, at)) && !is_at(c, at, "buffer") && !is_at(c, at, "uniform"); at++) {
         is_read_only = is_read_only || is_at(c, at, "readonly");
+        is_write_only = is_write_only || is_at(c, at, "writeonly");
+    }
     const char *kind = text_at(c, at), *name = text_at(c, at + 1);
     bool is_block = is_word(kind) && is_word(name) && is_at(c, at + 2, "{");
-    if (is_block && l->is_push) {
-        int end = skip(c, at + 2);
-        for (int k = at + 3, next; k < end - 1; k = next + 1) {
-            struct layout ignored;
-            if (is_at(c, k, "layout"))
-                k = read_layout(c, k + 1, &ignored);
-            const char *type = text_at(c, k), *place = k < c->count ? c->token[k].where : NULL;
-            int more = k + 1;
-            do { // TYPE a, b;
-                const char *field = text_until(c, more, ",;}", &next);
-                if (is_word(field) && is_word(type)) {
-                    MEM_GROW(o->field, o->field_count, o->field_capacity);
-                    o->field[o->field_count++] = (struct scaffold_field){field, type, place};
-                }
-                more = next + 1;
-            } while (is_at(c, next, ",") && more < end - 1);
-        }
-        return end;
+    int64_t set = l->set ? number_of(c, l->set) : 0;
+    if (is_block && l->is_push)
+        return read_fields(c, at + 2, -1);
+    if (is_block && str_equal(kind, "uniform")) {
+        MEM_GROW(o->block, o->block_count, o->block_capacity);
+        o->block[o->block_count++] =
+            (struct scaffold_block){name, set, number_of(c, l->binding), where};
+        return read_fields(c, at + 2, o->block_count - 1);
     }
-    if (is_block && str_equal(kind, "buffer") && (!l->set || number_of(c, l->set) == 0)) {
+    if (is_block && str_equal(kind, "buffer")) {
+        int end = skip(c, at + 2), member = at + 3;
+        while (is_word(text_at(c, member + 1)))
+            member++; // behind qualifiers and the type
+        bool is_named = is_word(text_at(c, end));
         MEM_GROW(o->buffer, o->buffer_count, o->buffer_capacity);
         o->buffer[o->buffer_count++] = (struct scaffold_buffer){
-            name, text_at(c, at + 3), number_of(c, l->binding), is_read_only, where};
-        return skip(c, at + 2);
+            .name = name,
+            .type = text_at(c, member - 1),
+            .set = set,
+            .binding = l->is_reference ? -1 : number_of(c, l->binding),
+            .is_read_only = is_read_only,
+            .is_write_only = is_write_only,
+            .word = text_at(c, is_named ? end : member),
+            .by_address = l->is_reference,
+            .where = where};
+        if (l->is_reference)
+            add_name(o, &c->declared, name, NULL);
+        return end;
     }
-    if (is_word(kind))
-        add_name(o, &o->other, name, kind);
+    if (!is_word(kind) || where)
+        return at;
+    static const char qualifiers[] = " readonly writeonly restrict coherent volatile highp mediump "
+                                     "lowp ";
+    while (is_listed(qualifiers, text_at(c, at + 1)))
+        at++;
+    const char *type = text_at(c, at + 1), *named = text_at(c, at + 2);
+    add_name(o, &o->other, is_word(named) ? named : type, type);
     return at;
+}
+
+// Notes if the access that begins at token `i` reads, and if it writes.
+static void note_access(const struct code *c, int i, struct scaffold_buffer *b)
+{
+    if (is_at(c, i + 1, "[") && is_at(c, i + 2, "]"))
+        return; // its declaration
+    bool in_atomic = is_at(c, i - 1, "(") && str_starts(text_at(c, i - 2), "atomic");
+    int j = i + 1;
+    while (is_at(c, j, "[") || (is_at(c, j, ".") && is_word(text_at(c, j + 1))))
+        j = is_at(c, j, ".") ? j + 2 : skip(c, j);
+    if (j == i + 1)
+        return; // not an element: a declaration, or an argument
+    const char *sign = text_at(c, j), *next = text_at(c, j + 1);
+    bool is_assigned = *sign == '=' && *next != '=';
+    bool is_changed = *sign && strchr("+-*/%&|^", *sign) && (*next == '=' || *next == *sign);
+    b->is_written = b->is_written || is_assigned || is_changed || in_atomic;
+    b->is_read = b->is_read || !is_assigned || in_atomic;
+}
+
+static void note_accesses(struct code *c)
+{
+    for (int i = 0; i < c->count; i++)
+        for (int k = 0; k < c->o->buffer_count; k++) {
+            struct scaffold_buffer *b = &c->o->buffer[k];
+            bool is_member = b->by_address || !is_at(c, i - 1, ".");
+            if (is_member && str_equal(b->word, text_at(c, i)))
+                note_access(c, i, b);
+        }
 }
 
 static int read_declaration(struct code *c, int i)
@@ -571,7 +646,7 @@ static int read_declaration(struct code *c, int i)
             name, type, standard, number_of(c, l.constant), c->token[at].where};
         return end;
     }
-    if (l.binding || l.is_push)
+    if (l.binding || l.is_push || l.is_reference)
         return read_block(c, at, &l);
     for (int k = 0; k < 3; k++) {
         if (l.size[k])
@@ -605,15 +680,6 @@ static const char *const prefixes[] = {
     "pack",  "unpack",  "bitfield",    "find",    "memoryBarrier", "texel",    "texture",
     "image", "sampler", "debugPrintf", "coopMat", "bfloat",        "fe4m3",    "fe5m2",
     NULL};
-
-static bool is_listed(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at++)
-        if (at > list && at[-1] == ' ' && at[length] == ' ')
-            return true;
-    return false;
-}
 
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
                         const char *const *folder, int folders)
@@ -656,6 +722,7 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
             is_at(&c, i, "layout") && is_at(&c, i + 1, "(") ? read_declaration(&c, i) : i + 1;
         i = next > i ? next : i + 1;
     }
+    note_accesses(&c);
     // A word before a word is a type; a word before a bracket is a function.
     for (int i = 0; i + 1 < c.count && c.o->host.count < MOST_DECLARED; i++) {
         const char *word = text_at(&c, i), *next = text_at(&c, i + 1);
@@ -698,6 +765,45 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
     return ok;
 }
 
+// Returns the line of a text in which a word follows another; 0: there is none.
+static int line_of(const char *text, const char *first, const char *then)
+{
+    int line = 1;
+    for (const char *at = text; *at; line++) {
+        char *whole = mem_printf("%.*s", (int)strcspn(at, "\n"), at);
+        const char *found = strstr(whole, first);
+        bool is_here = found && strstr(found, then);
+        free(whole);
+        if (is_here)
+            return line;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return 0;
+}
+
+bool scaffold_check(const struct scaffold *o, const char *path, struct err *e)
+{
+    const char *file = path;
+    int line = 0;
+    if (!o->other.count)
+        return true;
+    const struct scaffold_name *one = o->other.item;
+    for (int i = 0; i < o->files.count && !line; i++) {
+        char *text;
+        size_t length;
+        file = o->files.item[i].text;
+        if (!file_read(file, &text, &length, NULL))
+            continue;
+        line = line_of(text, one->note ? one->note : "", one->text);
+        free(text);
+    }
+    return err_at(e, line ? file : path, line,
+                  "%s '%s' cannot be bound (storage buffers, uniform blocks and addresses of "
+                  "buffers can)",
+                  one->note ? one->note : "the resource", one->text);
+}
+
 void scaffold_finish(struct scaffold *o)
 {
     struct scaffold_names *const names[] = {&o->files,   &o->missing, &o->asked,
@@ -707,6 +813,7 @@ void scaffold_finish(struct scaffold *o)
     free(o->constant);
     free(o->buffer);
     free(o->field);
+    free(o->block);
     arena_finish(&o->arena);
     *o = (struct scaffold){0};
 }

@@ -11,6 +11,7 @@
 
 #define SHADER_MAX_BYTES (4 << 20)
 #define SHADER_MAX_DEPTH 16
+#define WORD_LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 struct expansion {
     struct script *script;
@@ -134,6 +135,104 @@ static void add_file(lua_State *L, struct expansion *x, int text, const char *fr
             add(L, x, "\n", 1);
     }
     x->conditions = conditions;
+}
+
+// --- rendering ---
+
+// Returns whether the line defines or undefines one of the macros, whose names have a newline before
+// and behind each.
+static bool defines(const char *line, const char *macros)
+{
+    const char *name = directive(line, "define");
+    name = name ? name : directive(line, "undef");
+    if (!name || !*macros || (*name != ' ' && *name != '\t'))
+        return false;
+    name += strspn(name, " \t");
+    size_t length = strspn(name, WORD_LETTERS);
+    for (const char *at = macros; (at = strchr(at, '\n')); at++)
+        if (length && strncmp(at + 1, name, length) == 0 && at[1 + length] == '\n')
+            return true;
+    return false;
+}
+
+// Returns which of x, y and z the word at `at` sizes, as "local_size_x = " or "local_size_x_id = ":
+// 0 to 2. `value` gets the place behind the "=". -1: it is another word.
+static int sized_axis(const char *begin, const char *at, const char **value)
+{
+    static const char word[] = "local_size_";
+    bool is_begun = at > begin && strchr(WORD_LETTERS, at[-1]);
+    const char *rest = at + strlen(word);
+    if (is_begun || strncmp(at, word, strlen(word)) != 0 || *rest < 'x' || *rest > 'z')
+        return -1;
+    int axis = *rest++ - 'x';
+    rest += strncmp(rest, "_id", 3) == 0 ? 3 : 0;
+    rest += strspn(rest, " \t");
+    *value = rest + 1;
+    return *rest == '=' ? axis : -1;
+}
+
+// Returns the end of an expression within layout(...).
+static const char *value_end(const char *at)
+{
+    int depth = 0;
+    for (; *at && *at != '\n' && (depth > 0 || (*at != ',' && *at != ')')); at++)
+        depth += (*at == '(') - (*at == ')');
+    return at;
+}
+
+// Appends a line with other sizes; those that the shader names nowhere follow its first one.
+static void add_sized(const char *line, size_t length, const uint64_t *size, bool *named,
+                      struct str *out)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const char *value;
+    for (const char *at = line; at < line + length;) {
+        int axis = sized_axis(line, at, &value);
+        if (axis < 0) {
+            str_add_char(out, *at++);
+            continue;
+        }
+        str_printf(out, "local_size_%s = %u", axes[axis], (unsigned)size[axis]);
+        for (int i = 0; i < 3; i++)
+            if (!named[i] && size[i] > 1) {
+                str_printf(out, ", local_size_%s = %u", axes[i], (unsigned)size[i]);
+                named[i] = true;
+            }
+        at = value_end(value);
+    }
+}
+
+void shader_add(lua_State *L, const struct stage *stage, const char *macros, const uint64_t *size,
+                struct str *out)
+{
+    const char *text = stage->source.text, *value;
+    bool named[3] = {false}, is_gone = false;
+    if (stage->preamble)
+        str_printf(out, "%s\n", stage->preamble);
+    for (const char *at = text; size && (at = strstr(at, "local_size_")); at++) {
+        int axis = sized_axis(text, at, &value);
+        if (axis >= 0)
+            named[axis] = true;
+    }
+    if (size && !named[0] && !named[1] && !named[2])
+        str_printf(out, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n",
+                   (unsigned)size[0], (unsigned)size[1], (unsigned)size[2]);
+    guard_charge(L, stage->source.length / 16);
+    for (const char *line = text, *next; *line; line = next) {
+        next = next_line(line);
+        size_t length = (size_t)(next - line);
+        // A definition that goes leaves its lines empty, so that the others keep their numbers.
+        is_gone = is_gone || defines(line, macros);
+        if (is_gone)
+            str_add(out, "\n");
+        else if (size && memchr(line, '_', length))
+            add_sized(line, length, size, named, out);
+        else
+            str_add_bytes(out, line, length);
+        size_t end = length - (length && line[length - 1] == '\n');
+        end -= end && line[end - 1] == '\r';
+        is_gone = is_gone && end && line[end - 1] == '\\';
+    }
 }
 
 // --- declaring ---

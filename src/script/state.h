@@ -8,7 +8,8 @@
 //     declare_nest.c    the function of nest
 //     declare_compute.c tensor, compute, output, with compute.c: expressions and stages
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
-//     declare.c         baseline, export, derived, constraint, resources, scratch, nest, kernel
+//     declare.c         baseline, export, derived, constraint, resources, scratch, nest
+//     declare_kernel.c  kernel
 //     shader.c          kernels that others wrote
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
@@ -60,10 +61,22 @@ struct stage { // a kernel { }
     struct glsl_template template;
     struct str lua; // while it is compiled
     int function;   // the template's chunk
-    int when, values, groups, subgroup, define, spec, push;
-    bool once;                             // it packs inputs and is not timed
-    const char *binding[JOB_MAX_BINDINGS]; // names of buffers
-    int binding_count;                     // 0: all buffers of the operator
+    int when, values, groups, subgroup, define, spec, push, local_size;
+    bool once; // it packs inputs and is not timed
+    struct {
+        uint16_t set, binding;
+        const char *name; // of a buffer; NULL: it is a uniform block
+        int function;     // with its content
+    } resource[JOB_MAX_BINDINGS];
+    int resource_count; // 0: all buffers of the operator
+    const char *address[JOB_MAX_BUFFERS];
+    int address_count;
+    struct {
+        enum job_begin how;
+        const char *name, *from;
+    } begin[JOB_MAX_BUFFERS]; // how buffers begin
+    int begin_count;
+    const char *entry; // NULL: the only one
     // For a shader that others wrote, instead of a template:
     bool is_shader;
     const char *folder[STAGE_MAX_FOLDERS]; // folders of its includes
@@ -224,14 +237,24 @@ bool rule_find_resources_reading(void *context, const struct config *c, struct r
 // Calls a function of the configuration, which returns one value.
 void rule_call(lua_State *L, struct script *s, int function, const struct config *c);
 
-// Reads the shader or SPIR-V of the table at 1 with its includes; reads the bindings.
+int declare_kernel(lua_State *L);
+
+// Reads the shader or SPIR-V of the table at 1 with its includes.
 void shader_declare(lua_State *L, struct script *s, struct stage *stage, bool is_spirv);
-void given_read_bindings(lua_State *L, struct stage *stage);
-// For a configuration: appends the macros; fills in constants, push constants and bindings.
+// Appends the shader behind its #version: without its own definitions of `macros`, names with a
+// newline before and behind each, and with another workgroup size (NULL: its own).
+void shader_add(lua_State *L, const struct stage *stage, const char *macros, const uint64_t *size,
+                struct str *out);
+// For a configuration: appends the macros, and their names to `names`, each in a line; fills in
+// constants, push constants, uniform blocks and bindings; says how the job's buffers begin.
 void given_define(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
-                  struct str *out);
+                  struct str *out, struct str *names);
 void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
                 struct pass *p);
+void given_begin(lua_State *L, struct script *s, const struct stage *stage, struct job *job);
+// Reads a workgroup's size, where the kernel gives one.
+bool given_size(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
+                uint64_t out[3]);
 
 void render_compile(lua_State *L, struct stage *stage); // parses and compiles the template
 void render_finish(struct stage *stage);

@@ -117,10 +117,15 @@ bool custom_add_tensor(struct custom_operation *c, const struct tensor *t,
 
 // --- steps ---
 
+int custom_inputs(const struct custom_operation *c)
+{
+    return c->tensor_count - (c->kind.outputs ? c->kind.outputs : 1);
+}
+
 // Inputs are filled, and a step has written each intermediate result.
 static bool is_written(const struct custom_operation *c, int buffer)
 {
-    bool is_written = buffer != c->tensor_count - 1;
+    bool is_written = buffer < custom_inputs(c) || buffer >= c->tensor_count;
     for (int i = 0; i < c->step_count && !is_written; i++)
         is_written = c->step[i].buffer[c->step[i].count - 1] == buffer;
     return is_written;
@@ -142,7 +147,7 @@ static bool write_buffer(struct custom_operation *c, const struct tensor *t, con
     *out = find_buffer(c, name);
     if (*out >= 0 && is_written(c, *out))
         return err_set(e, "it writes %s, which %s", name,
-                       *out < c->tensor_count - 1 ? "is an input" : "is written already");
+                       *out < custom_inputs(c) ? "is an input" : "is written already");
     if (*out >= 0)
         return same_content(t, &c->buffer[*out], e);
     *out = c->buffer_count;
@@ -196,7 +201,8 @@ bool custom_add_dequantize(struct custom_operation *c, const char *from, const c
 
 bool custom_is_computed(const struct custom_operation *c, struct err *e)
 {
-    int output = c->tensor_count - 1;
-    return is_written(c, output) ||
-           err_set(e, "%s: no step writes %s", c->kind.name, c->buffer[output].name);
+    for (int i = custom_inputs(c); i < c->tensor_count; i++)
+        if (!is_written(c, i))
+            return err_set(e, "%s: no step writes %s", c->kind.name, c->buffer[i].name);
+    return true;
 }

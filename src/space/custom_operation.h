@@ -1,14 +1,15 @@
 // An operation that a space file defines itself: its buffers, their contents, the right result.
 //
 //     struct custom_operation *c = custom_create("attention", flop, NULL);
-//     custom_add_tensor(c, &tensor, &filling, e);    the inputs in order, then the output
+//     custom_add_tensor(c, &tensor, &filling, e);    the inputs in order, then the outputs
+//     c->kind.outputs = n;                           where there are several
 //     custom_add_step(c, &operation, names, n, e);   the reference: built-in operations in order
 //     custom_is_computed(c, e);                      by the steps
 //     operation_init(&o, &c->kind);                  from here on an operation like any other
 //     custom_destroy(c);                             when no operation uses it any more
 //
 // Without steps a kernel computes the right result, as a job of its own (script_reference). A step
-// reads buffers that are written and writes one that is not: the output, or a new one with a name
+// reads buffers that are written and writes one that is not: an output, or a new one with a name
 // of its own, which has the memory layout of the step's operation and exists only while steps run.
 // A buffer of blocks (space/block.h) is one of bytes, which a step converts to numbers.
 #ifndef TILEWALK_SPACE_CUSTOM_OPERATION_H
@@ -40,7 +41,7 @@ struct custom_operation {
     struct operation_kind kind; // the first member; its lists are the caller's
     double flop;
     struct workload work; // determines its speed
-    int tensor_count;     // the inputs and the output
+    int tensor_count;     // the inputs and the outputs
     int buffer_count;     // and the intermediate results of the steps
     struct tensor buffer[CUSTOM_MAX_BUFFERS];
     struct custom_filling filling[OPERATION_MAX_TENSORS];
@@ -76,7 +77,8 @@ bool custom_add_step(struct custom_operation *c, const struct operation *o,
 // Adds a step that converts the blocks, or the halves, of `from` to numbers (f32).
 bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
                            struct err *e);
-// Fails unless a step writes the output.
+int custom_inputs(const struct custom_operation *c);
+// Fails unless steps write the outputs.
 bool custom_is_computed(const struct custom_operation *c, struct err *e);
 
 #endif

@@ -56,6 +56,7 @@ enum feature {
     FEATURE_MEMORY_MODEL_DEVICE = 1 << 4, // its device scope
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
     FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
+    FEATURE_ADDRESS = 1 << 14,            // addresses of buffers
     // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,

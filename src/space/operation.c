@@ -202,6 +202,11 @@ struct workload operation_moved(const struct operation *o)
     return w;
 }
 
+int operation_outputs(const struct operation *o)
+{
+    return o->kind->outputs ? o->kind->outputs : 1;
+}
+
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
     return o->kind->tensors(o, out);

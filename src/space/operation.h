@@ -19,7 +19,7 @@
 #define OPERATION_MAX_SIZES   16
 #define OPERATION_MAX_CHOICES 8
 #define OPERATION_MAX_REALS   4
-#define OPERATION_MAX_TENSORS 6
+#define OPERATION_MAX_TENSORS 16
 
 struct operation;
 
@@ -66,7 +66,8 @@ struct operation_kind {
     // Fills in sizes that were not given (0) and checks that all fit together. NULL: nothing to do.
     // A second call changes nothing.
     bool (*complete)(struct operation *o, struct err *e);
-    // The inputs in the order of their bindings, the output last. Returns how many.
+    int outputs; // 0: one
+    // The inputs in the order of their bindings, the outputs last. Returns how many.
     int (*tensors)(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
 };
 
@@ -111,6 +112,7 @@ double operation_flop(const struct operation *o);
 // compute, the bytes of their tensors, each counted once.
 struct workload operation_work(const struct operation *o);
 int operation_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS]);
+int operation_outputs(const struct operation *o); // the last ones of the tensors
 // Appends "matmul f32 nn 512x1024x1024", then fields that differ from the standard: " bias=add".
 void operation_add_text(const struct operation *o, struct str *out);
 // Appends {"kind":"matmul","N":512,"M":1024,"K":1024,"type":"f32","layout":"nn"}, and likewise.

@@ -295,6 +295,8 @@ const struct operation_kind operation_copy = {
 
 static bool elementwise_complete(struct operation *o, struct err *e)
 {
+    if (operation_chooses(o, "apply", "celu") && operation_real(o, "slope") == 0)
+        return err_set(e, "elementwise: slope is 0");
     return !operation_chooses(o, "apply", "clamp") ||
            operation_real(o, "low") <= operation_real(o, "high") ||
            err_set(e, "elementwise: low is greater than high");
@@ -304,8 +306,10 @@ static int elementwise_tensors(const struct operation *o, struct tensor out[OPER
 {
     static const char *const names[] = {"X", "Z"};
     const int64_t size = operation_size(o, "count");
-    bool of_two = operation_chooses(o, "apply", "add") || operation_chooses(o, "apply", "sub") ||
-                  operation_chooses(o, "apply", "mul");
+    static const char *const two[] = {"add", "sub", "mul", "div", "max", "min"};
+    bool of_two = false;
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++)
+        of_two |= operation_chooses(o, "apply", two[i]);
     int count = 0;
     for (int i = 0; i < 1 + of_two; i++)
         out[count++] = tensor_packed(names[i], operation_element(o), 1, &size);
@@ -315,14 +319,18 @@ static int elementwise_tensors(const struct operation *o, struct tensor out[OPER
 
 const struct operation_kind operation_elementwise = {
     .name = "elementwise",
-    .help = "y = function(x), or x + z, x - z, x z",
+    .help = "y = function(x), or of x and z: sum, difference, product, ratio, larger, smaller",
     .sizes = (const struct operation_size[]){{"count", SIZE_REQUIRED, 1}, {NULL, 0, 0}},
     .choices =
         (const struct operation_choice[]){
             TYPES,
             {"apply",
-             (const char *const[]){"relu", "leaky", "clamp", "sigmoid", "tanh", "add", "sub", "mul",
-                                   NULL},
+             (const char *const[]){
+                 "relu",     "leaky", "clamp", "sigmoid", "tanh",        "add",        "sub",
+                 "mul",      "div",   "max",   "min",     "gelu",        "gelu_tanh",  "silu",
+                 "mish",     "elu",   "selu",  "celu",    "hardsigmoid", "hardswish",  "softplus",
+                 "softsign", "erf",   "exp",   "log",     "sqrt",        "reciprocal", "abs",
+                 "neg",      "floor", "ceil",  "round",   "sign",        NULL},
              true},
             {NULL, NULL, false},
         },

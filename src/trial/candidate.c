@@ -18,11 +18,66 @@ fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
-bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
-                       int bindings, struct failure *why)
+// Takes what the job says of buffers before a run.
+static void take_begins(struct candidate *c)
 {
+    for (int i = 0; i < c->bindings && i < JOB_MAX_BUFFERS; i++) {
+        int how = c->job->begin[i].how;
+        if (how == BEGIN_KEPT)
+            c->kept |= UINT32_C(1) << i;
+        if (how == BEGIN_COPY || how == BEGIN_ZERO)
+            c->begin[c->begins++] =
+                (struct gpu_begin){i, how == BEGIN_COPY ? c->job->begin[i].from : -1};
+    }
+}
+
+// Compiles pass `i`, or takes the module of an earlier one that has the same.
+static bool compile_pass(struct candidate *c, int i, const struct limits *l, struct err *e)
+{
+    const struct pass *all = c->job->pass;
+    int twin = 0;
+    while (twin < i && (c->twin[twin] != twin || !pass_is_twin(&all[twin], &all[i])))
+        twin++;
+    if (twin < i)
+        c->spirv[i] = c->spirv[twin];
+    else if (!kernel_compile_pass(&all[i], l->spirv_minor, &c->spirv[i], e))
+        return false;
+    c->twin[i] = twin;
+    c->pass_count = i + 1;
+    return true;
+}
+
+// Notes the facts of a pass' module.
+static void note_facts(struct candidate *c, int i, const struct kernel_facts *f,
+                       const struct limits *l)
+{
+    const struct pass *p = &c->job->pass[i];
+    c->subgroup[i] = kernel_subgroup(f, l);
+    c->local_x[i] = f->local_size[0];
+    c->has_loops |= f->has_loops;
+    c->uses_group_count |= f->uses_group_count;
+    c->has_addresses |= p->address_count > 0;
+    c->reads |= f->read;
+    for (int k = 0; k < p->address_count; k++)
+        if (f->address_read >> k & 1)
+            c->reads |= UINT32_C(1) << p->address[k];
+    c->pass[i].push = p->push.byte;
+    c->push_bytes[i] = p->push.bytes;
+    c->pass[i].address = p->address;
+    c->pass[i].addresses = p->address_count;
+    c->pass[i].uniform = c->uniform[i];
+    memcpy(c->pass[i].groups, p->groups, sizeof p->groups);
+    c->packing += p->once;
+}
+
+bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
+                       const struct job_roles *roles, struct failure *why)
+{
+    int bindings = roles->inputs + roles->outputs + (j->scratch_bytes > 0);
+    c->job = j;
     c->bindings = bindings;
     c->scratch_bytes = j->scratch_bytes;
+    take_begins(c);
     if (j->pass_count < 1)
         return fail(why, OUTCOME_COMPILE, "the job has no pass");
     if (j->scratch_bytes > l->buffer_bytes)
@@ -34,36 +89,43 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         return fail(why, OUTCOME_COMPILE, "all kernels run once: none is left to be timed");
     for (int i = 0; i < j->pass_count; i++) {
         const struct pass *p = &j->pass[i];
-        struct err e = {0};
+        struct err e = {0}, raw = {0};
         char text[sizeof why->reason];
-        if (!kernel_compile_pass(p, l->spirv_minor, &c->spirv[i], &e))
-            return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
-        c->pass_count = i + 1;
         struct kernel_facts facts;
-        if (!kernel_inspect(&c->spirv[i], &facts, &e))
-            return fail(why, OUTCOME_COMPILE, "%s", e.text);
+        if (!compile_pass(c, i, l, &e))
+            return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
+        if (!kernel_inspect(&c->spirv[i], &facts, &raw)) {
+            kernel_fail_given(p, &raw, &e);
+            return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
+        }
         facts.subgroup = p->subgroup;
-        c->subgroup[i] = kernel_subgroup(&facts, l);
-        c->local_x[i] = facts.local_size[0];
-        c->has_loops |= facts.has_loops;
-        c->uses_group_count |= facts.uses_group_count;
         if (facts.bindings > (uint32_t)bindings)
             return fail(why, OUTCOME_COMPILE, "it uses binding %" PRIu32 ", there are only %d",
                         facts.bindings - 1, bindings);
-        if (!kernel_check_use(&c->spirv[i], &facts, p, bindings - 1 - (j->scratch_bytes > 0), &e))
+        if (!kernel_check_use(&c->spirv[i], &facts, p, roles, &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
-        c->pass[i].push = p->push;
-        c->push_bytes[i] = p->push_bytes;
         if (kernel_check(&facts, p->groups, l, text, sizeof text))
             return fail(why, OUTCOME_REJECTED, "%s", text);
         if (p->once && c->packing < i)
             return fail(why, OUTCOME_COMPILE,
                         "a kernel that runs once stands behind one that does not");
-        c->packing += p->once;
-        for (int d = 0; d < 3; d++)
-            c->pass[i].groups[d] = p->groups[d];
+        note_facts(c, i, &facts, l);
     }
     return true;
+}
+
+// Makes the uniform blocks of a pass.
+static enum gpu_status make_uniforms(struct candidate *c, int i, struct gpu *g, struct err *e)
+{
+    const struct pass *p = &c->job->pass[i];
+    enum gpu_status status = GPU_OK;
+    for (int k = 0; k < p->uniform_count && status == GPU_OK; k++) {
+        const struct job_block *b = &p->uniform[k].block;
+        status = gpu_buffer_create(g, b->bytes ? b->bytes : sizeof(uint32_t), &c->uniform[i][k], e);
+        if (status == GPU_OK)
+            status = gpu_write(g, c->uniform[i][k], 0, b->byte, b->bytes, e);
+    }
+    return status;
 }
 
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e)
@@ -73,11 +135,17 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
         const struct gpu_shader shader = {.word = c->spirv[i].word,
                                           .word_count = c->spirv[i].count,
                                           .bindings = c->bindings,
+                                          .uniforms = c->job->pass[i].uniform_count,
                                           .subgroup = c->subgroup[i],
                                           .local_x = c->local_x[i],
                                           .entry = kernel_entry(&c->spirv[i]),
                                           .push_bytes = c->push_bytes[i]};
-        status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
+        if (c->twin[i] < i)
+            c->pass[i].pipeline = c->pass[c->twin[i]].pipeline;
+        else
+            status = gpu_pipeline_create(g, &shader, &c->pass[i].pipeline, e);
+        if (status == GPU_OK && gpu_is_open_to_run(g))
+            status = make_uniforms(c, i, g, e);
     }
     return status;
 }
@@ -85,7 +153,22 @@ enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e
 struct gpu_sequence candidate_sequence(const struct candidate *c, int first,
                                        struct gpu_buffer *const *buffer)
 {
-    return (struct gpu_sequence){c->pass + first, c->pass_count - first, buffer, c->bindings};
+    return (struct gpu_sequence){.pass = c->pass + first,
+                                 .pass_count = c->pass_count - first,
+                                 .buffer = buffer,
+                                 .buffer_count = c->bindings,
+                                 .begin = c->begin,
+                                 .begins = c->begins};
+}
+
+enum gpu_status candidate_zero_kept(const struct candidate *c, struct gpu *g,
+                                    struct gpu_buffer *const *buffer, struct err *e)
+{
+    enum gpu_status status = GPU_OK;
+    for (int i = 0; i < c->bindings && status == GPU_OK; i++)
+        if (c->kept >> i & 1)
+            status = gpu_fill_content(g, buffer[i], 0, e);
+    return status;
 }
 
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
@@ -118,18 +201,17 @@ enum gpu_status candidate_run_packed(const struct candidate *c, struct gpu *g,
 bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, bool roll,
                               struct candidate *out, struct err *e)
 {
-    *out = (struct candidate){.bindings = c->bindings + 1,
-                              .pass_count = c->pass_count,
-                              .packing = c->packing,
-                              .has_loops = c->has_loops,
-                              .uses_group_count = c->uses_group_count};
+    *out = *c;
+    out->bindings = c->bindings + 1;
+    memset(out->spirv, 0, sizeof out->spirv);
+    memset(out->uniform, 0, sizeof out->uniform);
     for (int i = 0; i < c->pass_count; i++) {
-        memcpy(out->pass[i].groups, c->pass[i].groups, sizeof out->pass[i].groups);
-        out->pass[i].push = c->pass[i].push;
-        out->push_bytes[i] = c->push_bytes[i];
-        out->subgroup[i] = c->subgroup[i];
-        out->local_x[i] = c->local_x[i];
-        if (!kernel_check_accesses(&c->spirv[i], bytes, c->bindings, roll, &out->spirv[i], e))
+        out->pass[i].pipeline = NULL;
+        out->pass[i].uniform = out->uniform[i];
+        out->pass_count = i + 1;
+        if (c->twin[i] < i)
+            out->spirv[i] = out->spirv[c->twin[i]];
+        else if (!kernel_check_accesses(&c->spirv[i], bytes, c->bindings, roll, &out->spirv[i], e))
             return false;
     }
     return true;
@@ -138,6 +220,10 @@ bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, 
 void candidate_finish(struct candidate *c, struct gpu *g)
 {
     for (int i = 0; i < c->pass_count; i++) {
+        for (int k = 0; k < JOB_MAX_UNIFORMS; k++)
+            gpu_buffer_destroy(g, c->uniform[i][k]);
+        if (c->twin[i] < i)
+            continue;
         if (c->pass[i].pipeline)
             gpu_pipeline_destroy(g, c->pass[i].pipeline);
         spirv_finish(&c->spirv[i]);

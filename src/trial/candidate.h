@@ -1,6 +1,6 @@
 // A candidate in a worker, from its text to pipelines.
 //
-//     candidate_compile(&c, &job, &limits, bindings, &why)    GLSL -> SPIR-V, static limits
+//     candidate_compile(&c, &job, &limits, &roles, &why)      GLSL -> SPIR-V, static limits
 //     candidate_link(&c, gpu, e)                              SPIR-V -> pipelines
 //     candidate_run(&c, gpu, buffers, &pace, &parts, e)       once, or gpu_time of its sequence
 //     candidate_finish(&c, gpu)                               also after a failure
@@ -13,12 +13,20 @@
 #include "trial/trial.h"
 
 struct candidate {
+    const struct job *job;   // outlives it
     int bindings;            // buffers that its passes may use
     int pass_count, packing; // the first `packing` passes run once
     uint64_t scratch_bytes;
+    int twin[JOB_MAX_PASSES]; // the first pass with the same module, which has it and its pipeline
     struct spirv spirv[JOB_MAX_PASSES];
-    struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's, which outlives it
+    struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's
+    struct gpu_buffer *uniform[JOB_MAX_PASSES][JOB_MAX_UNIFORMS];
     uint32_t push_bytes[JOB_MAX_PASSES];
+    struct gpu_begin begin[JOB_MAX_BUFFERS]; // of a run
+    int begins;
+    uint32_t kept;  // bits: buffers that are zeroed before the first run alone
+    uint32_t reads; // bits: buffers that a pass reads
+    bool has_addresses;
     uint32_t subgroup[JOB_MAX_PASSES], local_x[JOB_MAX_PASSES]; // see gpu_shader
     bool has_loops, uses_group_count;                           // any of its passes
 };
@@ -31,12 +39,15 @@ struct failure {
 // A compiler's message names the template's line: "gemm.comp:12: 'acc' : undeclared identifier
 // (generated line 40)".
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
-                       int bindings, struct failure *why);
+                       const struct job_roles *roles, struct failure *why);
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
 // A sequence of the passes from `first` on (0: all; `packing`: those that are timed) on those
 // buffers, as many as it has bindings. It borrows from both.
 struct gpu_sequence candidate_sequence(const struct candidate *c, int first,
                                        struct gpu_buffer *const *buffer);
+// Zeroes the buffers that it keeps from run to run.
+enum gpu_status candidate_zero_kept(const struct candidate *c, struct gpu *g,
+                                    struct gpu_buffer *const *buffer, struct err *e);
 // Runs the packing passes, where there are any.
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
                                struct gpu_buffer *const *buffer, double timeout_s, struct err *e);

@@ -110,10 +110,10 @@ int codec_reals(struct codec *c, const char *name, double *value, int count, int
     return count;
 }
 
-// As codec_reals, for at most JOB_MAX_PUSH small numbers.
+// As codec_reals, for at most JOB_MAX_BLOCK small numbers.
 static int codec_bytes(struct codec *c, const char *name, uint8_t *byte, int count, int most)
 {
-    double value[JOB_MAX_PUSH];
+    double value[JOB_MAX_BLOCK];
     for (int i = 0; i < count; i++)
         value[i] = byte[i];
     count = codec_reals(c, name, value, count, most, (struct bounds){0, UINT8_MAX});
@@ -279,6 +279,40 @@ static void codec_constants(struct codec *c, struct pass *p)
     }
 }
 
+static void codec_block(struct codec *c, struct job_block *b, int most)
+{
+    b->bytes = (uint32_t)codec_bytes(c, "bytes", b->byte, (int)b->bytes, most);
+    struct elements l = codec_list(c, "fields");
+    for (; codec_next(c, &l, b->field_count, JOB_MAX_FIELDS);) {
+        struct push_field *f = &b->field[l.index];
+        f->kind = (uint8_t)codec_int(c, "kind", f->kind, 0, PUSH_ADDRESS);
+        f->bytes = (uint8_t)codec_int(c, "bytes", f->bytes, 1, 8);
+        f->at = (uint16_t)codec_int(c, "at", f->at, 0, JOB_MAX_BLOCK);
+        f->count = (uint16_t)codec_int(c, "count", f->count, 0, JOB_MAX_BLOCK);
+        CODEC_TEXT(c, "name", f->name);
+    }
+    b->field_count = l.index;
+}
+
+static void codec_resources(struct codec *c, struct pass *p)
+{
+    struct elements l = codec_list(c, "bindings");
+    for (; codec_next(c, &l, p->binding_count, JOB_MAX_BINDINGS);) {
+        struct job_binding *b = &p->binding[l.index];
+        b->set = (uint16_t)codec_int(c, "set", b->set, 0, UINT16_MAX);
+        b->binding = (uint16_t)codec_int(c, "binding", b->binding, 0, UINT16_MAX);
+        b->buffer = (uint8_t)codec_int(c, "buffer", b->buffer, 0, JOB_MAX_BUFFERS - 1);
+    }
+    p->binding_count = l.index;
+    l = codec_list(c, "uniforms");
+    for (; codec_next(c, &l, p->uniform_count, JOB_MAX_UNIFORMS);) {
+        struct job_uniform *u = c->w ? &p->uniform[l.index] : pass_add_uniform(p);
+        u->set = (uint16_t)codec_int(c, "set", u->set, 0, UINT16_MAX);
+        u->binding = (uint16_t)codec_int(c, "binding", u->binding, 0, UINT16_MAX);
+        codec_block(c, &u->block, JOB_MAX_BLOCK);
+    }
+}
+
 static void codec_pass(struct codec *c, struct pass *p)
 {
     double groups[3] = {p->groups[0], p->groups[1], p->groups[2]};
@@ -296,18 +330,38 @@ static void codec_pass(struct codec *c, struct pass *p)
     p->space_line = (int)codec_int(c, "line", p->space_line, 0, INT32_MAX);
     codec_heap_text(c, "glsl", &p->glsl);
     codec_constants(c, p);
-    p->push_bytes = (uint32_t)codec_bytes(c, "push", p->push, (int)p->push_bytes, JOB_MAX_PUSH);
-    struct elements l = codec_list(c, "fields");
-    for (; codec_next(c, &l, p->field_count, JOB_MAX_FIELDS);) {
-        struct push_field *f = &p->field[l.index];
-        f->kind = (uint8_t)codec_int(c, "kind", f->kind, 0, PUSH_WHOLE);
-        f->bytes = (uint8_t)codec_int(c, "bytes", f->bytes, 1, 8);
-        f->at = (uint16_t)codec_int(c, "at", f->at, 0, JOB_MAX_PUSH);
-        f->count = (uint16_t)codec_int(c, "count", f->count, 0, JOB_MAX_PUSH);
-        CODEC_TEXT(c, "name", f->name);
+    struct json outer = codec_begin(c, "push");
+    codec_block(c, &p->push, JOB_MAX_PUSH);
+    codec_end(c, outer);
+    p->address_count = codec_bytes(c, "address", p->address, p->address_count, JOB_MAX_BUFFERS);
+    codec_resources(c, p);
+    const char *entry = codec_word(c, "entry", p->entry ? p->entry : "");
+    if (!c->w && *entry)
+        p->entry = mem_strdup(entry);
+    double size[3] = {p->local_size[0], p->local_size[1], p->local_size[2]};
+    if (codec_reals(c, "local_size", size, 3, 3, (struct bounds){0, UINT32_MAX}) != 3)
+        codec_refuse(c, "local_size");
+    for (int i = 0; i < 3; i++)
+        p->local_size[i] = (uint32_t)size[i];
+}
+
+// How the buffers begin: two numbers each, up to the last one that does not begin as poison.
+static void codec_begins(struct codec *c, struct job *job)
+{
+    uint8_t value[2 * JOB_MAX_BUFFERS] = {0};
+    int count = 0;
+    for (int i = 0; i < JOB_MAX_BUFFERS; i++) {
+        value[2 * i] = job->begin[i].how;
+        value[2 * i + 1] = job->begin[i].from;
+        count = job->begin[i].how != BEGIN_POISON ? 2 * i + 2 : count;
     }
-    p->field_count = l.index;
-    p->binding_count = codec_bytes(c, "bindings", p->binding, p->binding_count, JOB_MAX_BINDINGS);
+    count = codec_bytes(c, "begin", value, count, 2 * JOB_MAX_BUFFERS);
+    for (int i = 0; !c->w && i + 1 < count; i += 2) {
+        if (value[i] > BEGIN_KEPT || value[i + 1] >= JOB_MAX_BUFFERS)
+            codec_refuse(c, "begin");
+        job->begin[i / 2].how = value[i];
+        job->begin[i / 2].from = value[i + 1];
+    }
 }
 
 void codec_job(struct codec *c, struct job *job)
@@ -316,6 +370,7 @@ void codec_job(struct codec *c, struct job *job)
     // It is left out where it is not known, as older programs do.
     if (c->w ? job->spirv_minor > 0 : json_member(c->object, "spirv_minor").at != NULL)
         job->spirv_minor = (uint32_t)codec_int(c, "spirv_minor", job->spirv_minor, 0, UINT8_MAX);
+    codec_begins(c, job);
     struct elements l = codec_list(c, "passes");
     while (codec_next(c, &l, job->pass_count, JOB_MAX_PASSES))
         codec_pass(c, c->w ? &job->pass[l.index] : job_add_pass(job));
@@ -405,6 +460,7 @@ static void write_custom(struct json_writer *w, const struct custom_operation *c
     if (c->definition)
         json_add_text(w, "definition", c->definition);
     json_add_text(w, "name", c->kind.name);
+    json_add_int(w, "outputs", c->tensor_count - custom_inputs(c));
     json_add_reals(w, "tolerance", 4, (double[]){c->absolute, c->relative, c->nmse, c->exact});
     json_end(w);
 }
@@ -471,7 +527,7 @@ static void read_step(struct codec *c, struct custom_operation *out)
 static bool definition_fits(const char *text, const struct custom_operation *c)
 {
     struct definition d = {.stage_count = 0};
-    bool fits = definition_read_text(&d, text, NULL) && d.inputs == c->tensor_count - 1;
+    bool fits = definition_read_text(&d, text, NULL) && d.inputs == custom_inputs(c) && d.inputs == c->tensor_count - 1;
     for (int i = 0; fits && i < c->tensor_count; i++) {
         int last = d.stage[d.stage_count - 1].tensor;
         const struct define_tensor *t = &d.tensor[i < d.inputs ? i : last];
@@ -495,6 +551,9 @@ static struct custom_operation *read_custom(struct codec *c)
     out->exact = tolerance[3] != 0;
     for (struct elements l = codec_list(c, "buffers"); codec_next(c, &l, 0, INT_MAX);)
         read_buffer(c, out);
+    out->kind.outputs = (int)codec_int(c, "outputs", 0, 1, OPERATION_MAX_TENSORS);
+    if (out->kind.outputs > out->tensor_count)
+        codec_refuse(c, "outputs");
     for (struct elements l = codec_list(c, "steps"); codec_next(c, &l, 0, INT_MAX);)
         read_step(c, out);
     if (out->tensor_count == 0)

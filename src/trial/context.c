@@ -17,6 +17,8 @@ enum { FEWEST_COPIES = 2, SHARE_OF_MEMORY = 8, POISON_BYTE = 0xff };
 #define FRESH_MOST_FLOP 2.2e9
 
 #define OTHER_WORD 0x5a5a5a5au // instead of poison, to tell it from a result
+// As a float of any width this is near 1: a sum with it differs from one with poison.
+#define PLAIN_WORD 0x3f803f80u
 
 // --- copies ---
 
@@ -128,6 +130,11 @@ enum gpu_status packed_run(struct packed *p, const struct packing *what, double 
         str_add_bytes(&key, (const char *)pass->groups, sizeof pass->groups);
         str_add_bytes(&key, (const char *)&c->subgroup[i], sizeof c->subgroup[i]);
         str_add_bytes(&key, (const char *)pass->push, c->push_bytes[i]);
+        str_add_bytes(&key, (const char *)pass->address, (size_t)pass->addresses);
+        for (int k = 0; k < c->job->pass[i].uniform_count; k++) {
+            const struct job_block *b = &c->job->pass[i].uniform[k].block;
+            str_add_bytes(&key, (const char *)b->byte, b->bytes);
+        }
     }
     int i = 0;
     while (i < p->count && (p->image[i].key.length != key.length ||
@@ -192,16 +199,35 @@ const char *context_buffer_name(const struct context *x, int buffer)
 // gets a NaN, and its result is wrong.
 enum gpu_status context_load(struct context *x, enum input_set set, struct err *e)
 {
-    int output = x->layout.count - 1;
     enum gpu_status status = GPU_OK;
     x->loaded = set;
     for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++) {
         status = gpu_fill(x->gpu, x->buffer[i], CONTEXT_POISON_WORD, e);
-        if (status == GPU_OK && i < output)
+        if (status == GPU_OK && i < x->layout.inputs)
             status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
                                x->layout.buffer[i].bytes, e);
     }
     return status;
+}
+
+enum gpu_status context_load_other(struct context *x, int buffer, struct err *e)
+{
+    enum gpu_status status = context_load(x, x->loaded, e);
+    int last = x->layout.count - (x->scratch_bytes == 0);
+    for (int i = x->layout.inputs; status == GPU_OK && i <= last; i++)
+        if (buffer < 0 || i == buffer)
+            status = gpu_fill_content(x->gpu, x->buffer[i], PLAIN_WORD, e);
+    return status;
+}
+
+bool context_depends(const struct context *x, const unsigned char *before)
+{
+    const uint32_t *a = (const void *)before, *b = (const void *)x->fetched;
+    size_t words = operator_output_offset(&x->layout, x->layout.count) / sizeof *a;
+    for (size_t i = 0; i < words; i++)
+        if (a[i] != b[i] && !(a[i] == CONTEXT_POISON_WORD && b[i] == PLAIN_WORD))
+            return true;
+    return false;
 }
 
 enum gpu_status context_load_to_time(struct context *x, bool are_random, struct err *e)
@@ -227,9 +253,11 @@ static unsigned char *guards_of(const struct context *x, int buffer)
 
 enum gpu_status context_fetch(struct context *x, struct err *e)
 {
-    int output = x->layout.count - 1;
-    enum gpu_status status =
-        gpu_read(x->gpu, x->buffer[output], 0, x->fetched, x->layout.buffer[output].bytes, e);
+    enum gpu_status status = GPU_OK;
+    for (int i = x->layout.inputs; status == GPU_OK && i < x->layout.count; i++)
+        status = gpu_read(x->gpu, x->buffer[i], 0,
+                          x->fetched + operator_output_offset(&x->layout, i),
+                          x->layout.buffer[i].bytes, e);
     for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++)
         status = gpu_read_guards(x->gpu, x->buffer[i], guards_of(x, i), e);
     return status;
@@ -242,12 +270,12 @@ void context_corrupt(struct context *x, enum corruption c)
     if (c == CORRUPT_FIRST)
         x->fetched[1] ^= 0x40;
     if (c == CORRUPT_LAST)
-        x->fetched[x->layout.buffer[output].bytes - 1] ^= 0x40;
+        x->fetched[operator_output_offset(&x->layout, x->layout.count) - 1] ^= 0x40;
     if (c == CORRUPT_GUARD && guard)
         guards_of(x, output)[guard] ^= 0x40;
 }
 
-bool context_verify(const struct context *x, enum input_set set, char *reason, size_t size)
+bool context_guards_hold(const struct context *x, char *reason, size_t size)
 {
     for (int i = 0; i < x->layout.count + (x->scratch_bytes > 0); i++) {
         const char *name = context_buffer_name(x, i);
@@ -269,47 +297,60 @@ bool context_verify(const struct context *x, enum input_set set, char *reason, s
         snprintf(reason, size, "it wrote before the beginning of %s, at byte -%" PRIu64, name, at);
         return false;
     }
-    const void *reference = shared_buffer(&x->shared, set, x->layout.count - 1);
+    return true;
+}
+
+bool context_verify(const struct context *x, enum input_set set, char *reason, size_t size)
+{
+    if (!context_guards_hold(x, reason, size))
+        return false;
+    const void *reference = shared_buffer(&x->shared, set, x->layout.inputs);
     return operator_compare(&x->hello.operation, set, x->fetched, reference, reason, size).right;
 }
 
 // --- the reference kernel of a space file, where it defines the operation by one ---
 
+// Runs it with a word in the outputs, which context_fetch then has.
 static bool run_reference(struct context *x, const struct candidate *c, enum input_set set,
-                          uint32_t before, void *result, struct err *e)
+                          uint32_t before, struct err *e)
 {
-    int output = x->layout.count - 1;
     const struct gpu_sequence all = candidate_sequence(c, 0, x->buffer);
-    return context_load(x, set, e) == GPU_OK &&
-           gpu_fill(x->gpu, x->buffer[output], before, e) == GPU_OK &&
+    bool ok = context_load(x, set, e) == GPU_OK;
+    for (int i = x->layout.inputs; ok && i < x->layout.count; i++)
+        ok = gpu_fill(x->gpu, x->buffer[i], before, e) == GPU_OK;
+    return ok &&
            gpu_run(x->gpu, &all, 1, x->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
-           gpu_read(x->gpu, x->buffer[output], 0, result, x->layout.buffer[output].bytes, e) ==
-               GPU_OK;
+           context_fetch(x, e) == GPU_OK;
 }
 
-// Computes the result of an input set. Fails where the reference kernel leaves words of the output
+// Computes the results of an input set. Fails where the reference kernel leaves words of an output
 // unwritten, as then every candidate would be wrong. A word that has the value of the poison may be
 // an integer result: the kernel runs again on another poison, and a word that keeps both was not
 // written.
 static bool compute_reference(struct context *x, const struct candidate *c, enum input_set set,
                               struct err *e)
 {
-    const struct operator_buffer *b = &x->layout.buffer[x->layout.count - 1];
-    uint64_t words = b->bytes / sizeof(uint32_t), at = 0;
-    uint32_t *result = shared_buffer(&x->shared, set, x->layout.count - 1);
-    uint32_t *again = (void *)x->fetched;
-    if (!run_reference(x, c, set, CONTEXT_POISON_WORD, result, e))
+    size_t bytes = operator_output_offset(&x->layout, x->layout.count);
+    unsigned char *result = shared_buffer(&x->shared, set, x->layout.inputs);
+    bool has_poison = false;
+    if (!run_reference(x, c, set, CONTEXT_POISON_WORD, e))
         return false;
-    while (at < words && result[at] != CONTEXT_POISON_WORD)
-        at++;
-    if (at == words)
+    memcpy(result, x->fetched, bytes);
+    for (size_t at = 0; !has_poison && at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t))
+        has_poison = *(const uint32_t *)(const void *)(result + at) == CONTEXT_POISON_WORD;
+    if (!has_poison)
         return true;
-    if (!run_reference(x, c, set, OTHER_WORD, again, e))
+    if (!run_reference(x, c, set, OTHER_WORD, e))
         return false;
-    for (; at < words; at++)
-        if (result[at] == CONTEXT_POISON_WORD && again[at] == OTHER_WORD)
-            return err_set(e, "it leaves %s unwritten at byte %llu", b->name,
-                           (unsigned long long)(at * sizeof *result));
+    for (int i = x->layout.inputs; i < x->layout.count; i++) {
+        size_t offset = operator_output_offset(&x->layout, i);
+        const uint32_t *one = (const void *)(result + offset),
+                       *again = (const void *)(x->fetched + offset);
+        for (size_t at = 0; at < x->layout.buffer[i].bytes / sizeof *one; at++)
+            if (one[at] == CONTEXT_POISON_WORD && again[at] == OTHER_WORD)
+                return err_set(e, "it leaves %s unwritten at byte %llu", x->layout.buffer[i].name,
+                               (unsigned long long)(at * sizeof *one));
+    }
     return true;
 }
 
@@ -331,7 +372,8 @@ bool context_prepare(struct context *x, int fd, struct err *e)
     if (reference->pass_count > 0) {
         struct candidate c = {0};
         struct failure why = {0};
-        ok = candidate_compile(&c, reference, &x->hello.limits, x->layout.count, &why) ||
+        struct job_roles roles = operator_roles(&x->layout);
+        ok = candidate_compile(&c, reference, &x->hello.limits, &roles, &why) ||
              err_set(e, "%s", why.reason);
         ok = ok && candidate_link(&c, x->gpu, e) == GPU_OK &&
              compute_reference(x, &c, INPUT_EXACT, e) && compute_reference(x, &c, INPUT_RANDOM, e);
@@ -412,7 +454,7 @@ bool context_open(struct context *x, const struct hello *h, struct err *e)
         return err_prefix(e, "the buffer of a report");
     if (x->hello.cold && copies_create(&x->copies, x->gpu, &x->layout, e) != GPU_OK)
         return false;
-    x->fetched = mem_alloc(x->layout.buffer[x->layout.count - 1].bytes);
+    x->fetched = mem_zero(operator_output_offset(&x->layout, x->layout.count), 1);
     x->guards = mem_alloc((size_t)(x->layout.count + 1) * 2 * CONTEXT_GUARD_BYTES);
     uint32_t word =
         0; // tests if the device works at all: after a loss these are its first commands

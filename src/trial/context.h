@@ -11,7 +11,8 @@
 // each candidate's size. Each buffer has a guard before and behind it that is not part of its size.
 // Before a run everything is filled with 0xFF bytes (a NaN that no arithmetic gives; of integers
 // -1), so that tiles never written and writes outside are both found. Inputs are written again for
-// every run: the last candidate may have overwritten them.
+// every run: the last candidate may have overwritten them. What a candidate wants in other buffers
+// before a run is part of its sequence (candidate.h).
 #ifndef TILEWALK_TRIAL_CONTEXT_H
 #define TILEWALK_TRIAL_CONTEXT_H
 
@@ -105,7 +106,7 @@ struct context {
     uint64_t scratch_bytes;
     enum input_set loaded; // last
     struct packed packed;
-    unsigned char *fetched; // the output
+    unsigned char *fetched; // the outputs
     unsigned char *guards;  // CONTEXT_GUARD_BYTES or less before each buffer, then as many behind
 };
 
@@ -133,6 +134,9 @@ enum gpu_status context_pack(struct context *x, const struct candidate *c, doubl
                              struct err *e);
 const char *context_buffer_name(const struct context *x, int buffer);
 enum gpu_status context_load(struct context *x, enum input_set set, struct err *e);
+// The same with another word in the place of poison: in the buffer that it names alone, or in all
+// (-1) that are no inputs.
+enum gpu_status context_load_other(struct context *x, int buffer, struct err *e);
 // Loads inputs for timing: on GPUs random numbers, since exact small integers cost less power, and
 // cards that are limited by power run them faster. On CPU devices, and where they are random
 // already, the inputs stay.
@@ -142,6 +146,11 @@ enum gpu_status context_fetch(struct context *x, struct err *e);
 // Changes the fetched result, as an injected fault asks.
 enum corruption { CORRUPT_NOTHING, CORRUPT_FIRST, CORRUPT_LAST, CORRUPT_GUARD };
 void context_corrupt(struct context *x, enum corruption c);
+// Returns whether nothing was written outside of buffers; else `reason` says where.
+bool context_guards_hold(const struct context *x, char *reason, size_t size);
 bool context_verify(const struct context *x, enum input_set set, char *reason, size_t size);
+// Returns whether the outputs fetched now differ from `before`, those of a run on poison, by more
+// than what both left as it was: then they depend on what context_load_other has put there.
+bool context_depends(const struct context *x, const unsigned char *before);
 
 #endif

@@ -75,9 +75,11 @@ static void custom_reference(const struct operation *o, const void *const *input
         definition_finish(&d);
         return;
     }
-    for (int i = 0; i < c->tensor_count - 1; i++)
+    struct operator_layout l = operator_layout(o);
+    for (int i = 0; i < l.inputs; i++)
         buffer[i] = (void *)(uintptr_t)inputs[i]; // no step writes an input
-    buffer[c->tensor_count - 1] = output;
+    for (int i = l.inputs; i < l.count; i++)
+        buffer[i] = (char *)output + operator_output_offset(&l, i);
     for (int i = c->tensor_count; i < c->buffer_count; i++)
         buffer[i] = mem_alloc(tensor_bytes(&c->buffer[i]));
     for (int i = 0; i < c->step_count; i++) {

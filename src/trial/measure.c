@@ -1,6 +1,8 @@
 #include "trial/measure.h"
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "kernel/checked.h"
@@ -8,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,6 +32,9 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 #define CHECKED_BUILD 5.0
 #define CHECKED_RUN   30.0
 
+// Runs to find the buffer that a wrong kernel reads before it writes it, at most.
+#define READING_RUNS 5.0
+
 // Effects of injected faults: spilled registers, how many times longer a run takes.
 #define SPILLED 1000.0
 #define SLOWED  100.0
@@ -49,6 +55,7 @@ struct trial {
     bool slowed;                      // injected: the next full run
     bool spilled;                     // injected: the next pipeline
     bool hastened;                    // injected: the next samples
+    bool goes_on;                     // the next run finds in kept buffers what the last one left
     enum trial_phase phase;           // the current one
     bool leaving;                     // the device is lost or hangs
     struct gpu_kept kept;             // the driver's binary, where the request keeps it
@@ -137,6 +144,8 @@ static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct e
     struct gpu_parts parts = {0};
     const struct gpu_pace pace = pace_of(t, i);
     enum gpu_status status = context_pack(x, &t->candidate[i], patience(t), e);
+    if (status == GPU_OK && !t->goes_on)
+        status = candidate_zero_kept(&t->candidate[i], x->gpu, x->buffer, e);
     if (status == GPU_OK)
         status = candidate_run_packed(&t->candidate[i], x->gpu, x->buffer, &pace, &parts, e);
     *seconds = parts.seconds;
@@ -153,8 +162,9 @@ static bool compile(struct trial *t, int i)
     if (!enter(t, PHASE_COMPILE, i))
         return false;
     int64_t start = os_now_ns();
-    bool ok = candidate_compile(&t->candidate[i], job, &t->context->hello.limits,
-                                t->context->layout.count + (job->scratch_bytes > 0), &why);
+    const struct job_roles roles = operator_roles(&t->context->layout);
+    bool ok =
+        candidate_compile(&t->candidate[i], job, &t->context->hello.limits, &roles, &why);
     t->result.compile_s += since(start);
     return ok || settle(t, i, why.outcome, why.reason);
 }
@@ -206,6 +216,78 @@ static bool build(struct trial *t, int i)
 
 // --- verifying ---
 
+// Runs with poison, or another word in the place of it in one buffer, and fetches the outputs.
+static enum gpu_status run_on(struct trial *t, int i, int buffer, struct err *e)
+{
+    struct context *x = t->context;
+    double seconds;
+    enum gpu_status status =
+        buffer < 0 ? context_load(x, x->loaded, e) : context_load_other(x, buffer, e);
+    if (status == GPU_OK)
+        status = run_all(t, i, &seconds, e);
+    return status == GPU_OK ? context_fetch(x, e) : status;
+}
+
+// Tells by other words in the place of poison that a result depends on what a buffer holds before
+// the run: `found` gets the first one's name. It is one that a pass reads, and of which the job does
+// not say how it begins. Results of the same poison have to be the same: else nothing is known.
+static enum gpu_status read_before_write(struct trial *t, int i, const char **found, struct err *e)
+{
+    struct context *x = t->context;
+    const struct candidate *c = &t->candidate[i];
+    size_t bytes = operator_output_offset(&x->layout, x->layout.count);
+    uint32_t asked = 0;
+    for (int k = x->layout.inputs; k < c->bindings; k++)
+        if ((c->reads >> k & 1) && c->job->begin[k].how == BEGIN_POISON &&
+            !(k == x->layout.count && c->packing))
+            asked |= UINT32_C(1) << k;
+    if (!asked || READING_RUNS * t->first_s[i] > patience(t))
+        return GPU_OK;
+    unsigned char *before = mem_alloc(bytes);
+    enum gpu_status status = run_on(t, i, -1, e);
+    memcpy(before, x->fetched, bytes);
+    for (int k = x->layout.inputs; status == GPU_OK && !*found && k < c->bindings; k++) {
+        if (!(asked >> k & 1))
+            continue;
+        status = run_on(t, i, k, e);
+        if (status != GPU_OK || !context_depends(x, before))
+            continue;
+        status = run_on(t, i, -1, e);
+        if (status == GPU_OK && memcmp(before, x->fetched, bytes) == 0)
+            *found = context_buffer_name(x, k);
+        break;
+    }
+    free(before);
+    return status;
+}
+
+// Runs a candidate that keeps buffers a second time: they have to be left as the next run needs
+// them.
+static bool verify_again(struct trial *t, int i, enum input_set set)
+{
+    struct context *x = t->context;
+    const struct candidate *c = &t->candidate[i];
+    struct err e = {0};
+    char reason[TRIAL_REASON_SIZE], text[TRIAL_REASON_SIZE];
+    double seconds;
+    enum gpu_status status = GPU_OK;
+    for (int k = x->layout.inputs; k < x->layout.count && status == GPU_OK; k++)
+        if (!(c->kept >> k & 1))
+            status = gpu_fill_content(x->gpu, x->buffer[k], CONTEXT_POISON_WORD, &e);
+    t->goes_on = true;
+    if (status == GPU_OK)
+        status = run_all(t, i, &seconds, &e);
+    t->goes_on = false;
+    if (status == GPU_OK)
+        status = context_fetch(x, &e);
+    if (!accept(t, i, status, &e))
+        return false;
+    if (context_verify(x, set, reason, sizeof reason))
+        return true;
+    snprintf(text, sizeof text, "its second run, on the buffers that it keeps: %.250s", reason);
+    return settle(t, i, OUTCOME_WRONG, text);
+}
+
 // A kernel that reads the number of workgroups may do all the work in one of them: it cannot be run
 // in parts.
 static bool verify(struct trial *t, int i, enum input_set set)
@@ -214,6 +296,7 @@ static bool verify(struct trial *t, int i, enum input_set set)
     const struct hello *h = &x->hello;
     struct err e = {0};
     char reason[TRIAL_REASON_SIZE], text[TRIAL_REASON_SIZE];
+    const char *found = NULL;
     if (!enter(t, PHASE_RUN, i))
         return false;
     enum gpu_status status = context_set_scratch(x, t->message->request.job[i].scratch_bytes, &e);
@@ -232,7 +315,16 @@ static bool verify(struct trial *t, int i, enum input_set set)
     context_corrupt(x, t->corruption);
     t->corruption = CORRUPT_NOTHING;
     if (context_verify(x, set, reason, sizeof reason))
-        return true;
+        return !t->candidate[i].kept || verify_again(t, i, set);
+    if (context_guards_hold(x, text, sizeof text) &&
+        !accept(t, i, read_before_write(t, i, &found, &e), &e))
+        return false;
+    if (found) {
+        snprintf(text, sizeof text,
+                 "it reads %s before writing it: declare it inout or zeroed (%.180s)", found,
+                 reason);
+        return settle(t, i, OUTCOME_WRONG, text);
+    }
     if (!h->limits.loop_trips || !h->trips_undeclared || !t->candidate[i].has_loops)
         return settle(t, i, OUTCOME_WRONG, reason);
     snprintf(text, sizeof text,
@@ -265,6 +357,8 @@ static enum gpu_status run_checked(struct trial *t, int i, bool roll, uint32_t *
         status = context_load(x, INPUT_EXACT, e);
     if (status == GPU_OK)
         status = gpu_fill(x->gpu, x->report, 0, e);
+    if (status == GPU_OK)
+        status = candidate_zero_kept(c, x->gpu, x->buffer, e);
     if (status == GPU_OK)
         status = candidate_run(&checked, x->gpu, buffer, &pace, &parts, e);
     if (status == GPU_OK)
@@ -351,6 +445,8 @@ static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
         return false;
     enum gpu_status status = context_pack(x, c, patience(t), &e);
     copies_use(&x->copies, &timed);
+    for (int k = 0; status == GPU_OK && k < int_max(1, timed.copies); k++)
+        status = candidate_zero_kept(c, x->gpu, timed.buffer + (ptrdiff_t)k * timed.stride, &e);
     if (status == GPU_OK)
         status = gpu_time(x->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
     context_read_clocks(x, &t->result.clocks);

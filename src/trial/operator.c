@@ -60,11 +60,30 @@ struct operator_layout operator_layout(const struct operation *o)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
     struct operator_layout l = {.count = operation_tensors(o, tensor)};
+    l.inputs = l.count - operation_outputs(o);
     for (int i = 0; i < l.count; i++)
         l.buffer[i] = (struct operator_buffer){.name = tensor[i].name,
                                                .bytes = tensor_bytes(&tensor[i]),
-                                               .is_output = i == l.count - 1};
+                                               .is_output = i >= l.inputs};
     return l;
+}
+
+struct job_roles operator_roles(const struct operator_layout *l)
+{
+    return (struct job_roles){l->inputs, l->count - l->inputs};
+}
+
+static size_t padded(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+size_t operator_output_offset(const struct operator_layout *l, int buffer)
+{
+    size_t offset = 0;
+    for (int i = l->inputs; i < buffer && i < l->count; i++)
+        offset += i + 1 < l->count ? padded(l->buffer[i].bytes) : l->buffer[i].bytes;
+    return offset;
 }
 
 bool operator_fits(const struct operation *o, const struct limits *l, struct err *e)
@@ -167,7 +186,7 @@ double operator_magnitude(const struct operation *o, const void *const *inputs)
 void operator_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     struct operator_layout l = operator_layout(o);
-    memset(output, POISON_BYTE, l.buffer[l.count - 1].bytes);
+    memset(output, POISON_BYTE, operator_output_offset(&l, l.count));
     find_kind(o)->reference(o, inputs, output);
 }
 
@@ -274,13 +293,11 @@ static void describe_difference(const struct comparison *c, double nmse, char *r
     str_finish(&s);
 }
 
-struct operator_verdict operator_compare_within(const struct operation *o, struct tolerance t,
-                                                const void *output, const void *expected,
-                                                char *reason, size_t size)
+static struct operator_verdict compare_tensor(const struct tensor *output, struct tolerance t,
+                                              const void *got, const void *expected, char *reason,
+                                              size_t size)
 {
-    struct tensor tensor[OPERATION_MAX_TENSORS];
-    struct comparison c = {.tolerance = t, .got = output, .expected = expected};
-    c.output = tensor[operation_tensors(o, tensor) - 1];
+    struct comparison c = {.output = *output, .tolerance = t, .got = got, .expected = expected};
     int64_t lines = tensor_lines(&c.output);
     for (int64_t line = 0; line < lines; line++)
         compare_line(&c, line);
@@ -292,8 +309,6 @@ struct operator_verdict operator_compare_within(const struct operation *o, struc
         c.first_line = c.far_line;
         c.first = c.far_at;
     }
-    if (size)
-        reason[0] = '\0';
     if (c.wrong || is_off)
         describe_difference(&c, nmse, reason, size);
     // Nothing may be written between the elements.
@@ -302,13 +317,35 @@ struct operator_verdict operator_compare_within(const struct operation *o, struc
     if (extent == tensor_count(&c.output))
         extent = 0;
     for (int64_t i = 0; right && i < extent * bytes; i++)
-        if (((const unsigned char *)output)[i] != POISON_BYTE &&
-            !tensor_has(&c.output, i / bytes)) {
+        if (((const unsigned char *)got)[i] != POISON_BYTE && !tensor_has(&c.output, i / bytes)) {
             snprintf(reason, size, "it wrote between the rows of %s, at element %" PRId64,
                      c.output.name, i / bytes);
             right = false;
         }
     return (struct operator_verdict){right, c.worst};
+}
+
+struct operator_verdict operator_compare_within(const struct operation *o, struct tolerance t,
+                                                const void *output, const void *expected,
+                                                char *reason, size_t size)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    struct operator_verdict all = {true, 0};
+    struct operator_layout l = operator_layout(o);
+    operation_tensors(o, tensor);
+    if (size)
+        reason[0] = '\0';
+    for (int i = l.inputs; all.right && i < l.count; i++) {
+        bool is_whole = !element_is_real(tensor[i].element);
+        bool is_exact = l.count - l.inputs > 1 && is_whole;
+        size_t at = operator_output_offset(&l, i);
+        struct operator_verdict one = compare_tensor(
+            &tensor[i], is_exact ? (struct tolerance){0, 0, 0} : t, (const char *)output + at,
+            (const char *)expected + at, reason, size);
+        all.right = one.right;
+        all.worst = fmax(all.worst, one.worst);
+    }
+    return all;
 }
 
 struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
@@ -336,7 +373,7 @@ static size_t offset_of(const struct operator_layout *l, int set, int index)
 {
     size_t offset = 0;
     for (int i = 0; i < set * l->count + index; i++)
-        offset += (l->buffer[i % l->count].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        offset += padded(l->buffer[i % l->count].bytes);
     return offset;
 }
 
@@ -383,7 +420,7 @@ void shared_prepare(struct shared *s, const struct operation *o, uint64_t seed)
     static const enum input_set sets[INPUT_SETS] = {INPUT_EXACT, INPUT_RANDOM};
     for (int k = 0; k < INPUT_SETS; k++) {
         const void *inputs[OPERATOR_MAX_BUFFERS];
-        int output = s->layout.count - 1;
+        int output = s->layout.inputs;
         for (int i = 0; i < output; i++) {
             operator_fill(o, sets[k], seed, i, shared_buffer(s, sets[k], i));
             inputs[i] = shared_buffer(s, sets[k], i);

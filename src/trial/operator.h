@@ -10,18 +10,19 @@
 #define TILEWALK_TRIAL_OPERATOR_H
 
 #include "base/err.h"
+#include "kernel/job.h"
 #include "space/limits.h"
 #include "space/operation.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPERATOR_MAX_BUFFERS 8
+#define OPERATOR_MAX_BUFFERS 16
 
 struct operator_buffer {
     const char *name; // "A", "B", "C"
     uint64_t bytes;   // multiple of 4
-    bool is_output;   // exactly one, the last
+    bool is_output;   // the last ones, mostly one
 };
 
 enum input_set { INPUT_EXACT, INPUT_RANDOM };
@@ -34,10 +35,16 @@ struct tolerance {
 
 struct operator_layout {
     int count;
+    int inputs; // the others are outputs
     struct operator_buffer buffer[OPERATOR_MAX_BUFFERS];
 };
 
 struct operator_layout operator_layout(const struct operation *o);
+struct job_roles operator_roles(const struct operator_layout *l);
+
+// Where functions here take an output, they take all of them: one behind the other, each at an
+// offset that is a multiple of 64. operator_output_offset(l, l->count) is the size of them all.
+size_t operator_output_offset(const struct operator_layout *l, int buffer);
 
 // False when the device lacks the type, or a buffer is larger than it allows (`e` names the first,
 // its bytes and the limit), or there are more buffers than a kernel can bind.
@@ -63,7 +70,7 @@ struct operator_verdict {
     double worst; // the largest error, relative to the tolerance
 };
 
-// Compares a whole output with the reference. `reason` gets "", or one sentence such as "C[17,3] =
+// Compares whole outputs with the reference. Of several, those of whole numbers have to be equal. `reason` gets "", or one sentence such as "C[17,3] =
 // nan, expected 12 (4096 of 65536 wrong)".
 struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
                                          const void *output, const void *reference, char *reason,
@@ -93,7 +100,7 @@ void operator_fill_weight(const struct operation *o, uint64_t seed, int index, v
 //
 // One worker computes it all (PHASE_PREPARE) through a writable mapping. From then on it is mapped
 // read-only, so that no driver can change the reference. Layout: for each set, the operator's
-// buffers in their order, each on a 64-byte boundary; the place of the output holds the reference.
+// buffers in their order, each on a 64-byte boundary; the places of outputs hold the reference.
 struct shared {
     struct operator_layout layout;
     unsigned char *bytes;
@@ -104,7 +111,7 @@ struct shared {
 bool shared_size(const struct operation *o, size_t *size, struct err *e);
 bool shared_map(struct shared *s, const struct operation *o, int fd, bool writable, struct err *e);
 void shared_unmap(struct shared *s);
-// Buffer `index` of a set; the last one holds the reference.
+// Buffer `index` of a set; the first output is where the reference begins.
 void *shared_buffer(const struct shared *s, enum input_set set, int index);
 
 // Fills everything; `s` is writable.

@@ -132,23 +132,87 @@ const struct operator_kind operator_softmax = {.name = "softmax",
 
 // --- elementwise ---
 
-enum function { RELU, LEAKY, CLAMP, SIGMOID, TANH, ADD, SUB, MUL };
+enum function {
+    RELU,
+    LEAKY,
+    CLAMP,
+    SIGMOID,
+    TANH,
+    ADD,
+    SUB,
+    MUL,
+    DIV,
+    LARGER,
+    SMALLER,
+    GELU,
+    GELU_TANH,
+    SILU,
+    MISH,
+    ELU,
+    SELU,
+    CELU,
+    HARDSIGMOID,
+    HARDSWISH,
+    SOFTPLUS,
+    SOFTSIGN,
+    ERF,
+    EXP,
+    LOG,
+    SQRT,
+    RECIPROCAL,
+    ABS,
+    NEG,
+    FLOOR,
+    CEIL,
+    ROUND,
+    SIGN
+};
+
+enum { NO_EXP, USES_EXP, IS_POSITIVE };
 
 static const struct {
     const char *name;
-    bool uses_exp;
+    int inputs;             // what they may be
     bool is_exact;          // for whole numbers
     double units, absolute; // error allowed in fp32
 } functions[] = {
-    [RELU] = {"relu", false, true, 0, 0},
-    [LEAKY] = {"leaky", false, false, 1, 0},
-    [CLAMP] = {"clamp", false, false, 1, 0},
-    [SIGMOID] = {"sigmoid", true, false, 30, 0},
+    [RELU] = {"relu", NO_EXP, true, 0, 0},
+    [LEAKY] = {"leaky", NO_EXP, false, 1, 0},
+    [CLAMP] = {"clamp", NO_EXP, false, 1, 0},
+    [SIGMOID] = {"sigmoid", USES_EXP, false, 30, 0},
     // tanh(x) may be computed as (e^x - e^-x) / (e^x + e^-x): near 0 it has the terms' errors.
-    [TANH] = {"tanh", true, false, 30, 30},
-    [ADD] = {"add", false, true, 1, 0},
-    [SUB] = {"sub", false, true, 1, 0},
-    [MUL] = {"mul", false, true, 1, 0},
+    [TANH] = {"tanh", USES_EXP, false, 30, 30},
+    [ADD] = {"add", NO_EXP, true, 1, 0},
+    [SUB] = {"sub", NO_EXP, true, 1, 0},
+    [MUL] = {"mul", NO_EXP, true, 1, 0},
+    [DIV] = {"div", IS_POSITIVE, false, 6, 0},
+    [LARGER] = {"max", NO_EXP, true, 0, 0},
+    [SMALLER] = {"min", NO_EXP, true, 0, 0},
+    // The error function is a polynomial that is off by 1.5e-7 at most, 3 units; gelu multiplies
+    // that by x.
+    [GELU] = {"gelu", USES_EXP, false, 30, 120},
+    [GELU_TANH] = {"gelu_tanh", USES_EXP, false, 60, 200},
+    [SILU] = {"silu", USES_EXP, false, 30, 0},
+    [MISH] = {"mish", USES_EXP, false, 60, 0},
+    [ELU] = {"elu", USES_EXP, false, 30, 30},
+    [SELU] = {"selu", USES_EXP, false, 30, 60},
+    [CELU] = {"celu", USES_EXP, false, 60, 60},
+    [HARDSIGMOID] = {"hardsigmoid", NO_EXP, false, 3, 3},
+    [HARDSWISH] = {"hardswish", NO_EXP, false, 6, 3},
+    [SOFTPLUS] = {"softplus", USES_EXP, false, 30, 30},
+    [SOFTSIGN] = {"softsign", NO_EXP, false, 6, 0},
+    [ERF] = {"erf", USES_EXP, false, 10, 30},
+    [EXP] = {"exp", USES_EXP, false, 30, 0},
+    // Vulkan promises 3 units, near 1 an error of 2^-21.
+    [LOG] = {"log", IS_POSITIVE, false, 8, 16},
+    [SQRT] = {"sqrt", IS_POSITIVE, false, 8, 0},
+    [RECIPROCAL] = {"reciprocal", IS_POSITIVE, false, 6, 0},
+    [ABS] = {"abs", NO_EXP, true, 0, 0},
+    [NEG] = {"neg", NO_EXP, true, 0, 0},
+    [FLOOR] = {"floor", NO_EXP, true, 0, 0},
+    [CEIL] = {"ceil", NO_EXP, true, 0, 0},
+    [ROUND] = {"round", NO_EXP, true, 0, 0},
+    [SIGN] = {"sign", NO_EXP, true, 0, 0},
 };
 
 static enum function function_of(const struct operation *o)
@@ -157,6 +221,42 @@ static enum function function_of(const struct operation *o)
     while (!operation_chooses(o, "apply", functions[f].name))
         f++;
     return (enum function)f;
+}
+
+static double softplus(double x)
+{
+    return fmax(x, 0) + log1p(exp(-fabs(x)));
+}
+
+// Computes what `apply` leaves.
+static double apply_more(const struct operation *o, enum function f, double x)
+{
+    double slope = operation_real(o, "slope");
+    switch (f) {
+    case GELU: return 0.5 * x * (1 + erf(x * M_SQRT1_2));
+    case GELU_TANH: return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case SILU: return x / (1 + exp(-x));
+    case MISH: return x * tanh(softplus(x));
+    case ELU: return x < 0 ? slope * expm1(x) : x;
+    case SELU: return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * expm1(x) : x);
+    case CELU: return x < 0 ? slope * expm1(x / slope) : x;
+    case HARDSIGMOID: return fmin(fmax(slope * x + operation_real(o, "low"), 0), 1);
+    case HARDSWISH: return x * fmin(fmax(x / 6 + 0.5, 0), 1);
+    case SOFTPLUS: return softplus(x);
+    case SOFTSIGN: return x / (1 + fabs(x));
+    case ERF: return erf(x);
+    case EXP: return exp(x);
+    case LOG: return log(x);
+    case SQRT: return sqrt(x);
+    case RECIPROCAL: return 1 / x;
+    case ABS: return fabs(x);
+    case NEG: return -x;
+    case FLOOR: return floor(x);
+    case CEIL: return ceil(x);
+    case ROUND: return rint(x); // halves to even numbers, as GLSL's roundEven
+    case SIGN: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    default: return x;
+    }
 }
 
 static double apply(const struct operation *o, enum function f, double x, double z)
@@ -170,8 +270,11 @@ static double apply(const struct operation *o, enum function f, double x, double
     case ADD: return x + z;
     case SUB: return x - z;
     case MUL: return x * z;
+    case DIV: return x / z;
+    case LARGER: return fmax(x, z);
+    case SMALLER: return fmin(x, z);
+    default: return apply_more(o, f, x);
     }
-    return x;
 }
 
 static void elementwise_reference(const struct operation *o, const void *const *inputs,
@@ -194,8 +297,10 @@ static void elementwise_reference(const struct operation *o, const void *const *
 static struct filling elementwise_filling(const struct operation *o, enum input_set set, int index)
 {
     enum function f = function_of(o);
-    if (functions[f].uses_exp)
+    if (functions[f].inputs == USES_EXP)
         return exponent_filling(o, set, index);
+    if (functions[f].inputs == IS_POSITIVE)
+        return (struct filling){.low = 0.25, .high = 8};
     if (f != CLAMP)
         return usual_filling(o, set, index);
     double low = operation_real(o, "low"), high = operation_real(o, "high");

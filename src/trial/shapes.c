@@ -26,7 +26,7 @@ static bool has_references(const struct shapes_goal *g)
 void shapes_goal_add_reference(struct shapes_goal *g, const double seconds[])
 {
     for (int i = 0; i < g->count; i++)
-        if (g->reference_s[i] <= 0 || seconds[i] < g->reference_s[i])
+        if (seconds[i] > 0 && (g->reference_s[i] <= 0 || seconds[i] < g->reference_s[i]))
             g->reference_s[i] = seconds[i];
 }
 
@@ -157,6 +157,17 @@ static int count_at(const struct shapes *s, int shape, bool is_there)
     return n;
 }
 
+// Returns the shape that a candidate of a request is measured on next; -1: it has all.
+static int next_shape(const struct passage *p, const double seconds[])
+{
+    double known[TRIAL_MAX_SHAPES];
+    memcpy(known, seconds, sizeof known);
+    for (int i = 0; i < p->rule.goal.count; i++)
+        if (p->request.skipped >> i & 1)
+            known[i] = 1;
+    return elimination_next(&p->rule, known);
+}
+
 // Completes a request's result. A candidate that was measured on every shape gets samples of the
 // goal: sample i is computed of sample i of each shape.
 static void finish_passage(struct passage *p)
@@ -168,7 +179,7 @@ static void finish_passage(struct passage *p)
         double seconds[TRIAL_MAX_SHAPES];
         const struct samples *part = p->samples[i];
         bool is_whole = elimination_next(&p->rule, r->part_s[i]) < 0;
-        if (r->outcome[i] != OUTCOME_OK)
+        if (r->outcome[i] != OUTCOME_OK || p->request.skipped)
             continue;
         memcpy(seconds, r->part_s[i], sizeof seconds);
         if (!is_whole)
@@ -226,7 +237,7 @@ static void take_result(const struct shapes *s, struct passage *p, const struct 
             snprintf(all->reason[i], sizeof all->reason[i], "%s: %s", s->options.name[p->shape],
                      r->reason[i]);
         else if (next < 0)
-            next = elimination_next(&p->rule, all->part_s[i]);
+            next = next_shape(p, all->part_s[i]);
     }
     all->compile_s += r->compile_s;
     all->pipeline_s += r->pipeline_s;
@@ -259,7 +270,7 @@ static void shapes_submit(struct source *source, struct trial_request *r)
     p->samples = mem_zero((size_t)r->count, sizeof *p->samples);
     for (int i = 0; i < r->count; i++)
         p->result.outcome[i] = OUTCOME_OK;
-    p->shape = elimination_next(&p->rule, p->result.part_s[0]);
+    p->shape = next_shape(p, p->result.part_s[0]);
 }
 
 static int shapes_workers(const struct source *source, struct worker_now *out, int most)

@@ -7,7 +7,8 @@
 //
 // A request with an incumbent goes on from shape to shape until its candidate cannot win
 // (elimination): its result then has `early_stopped` samples, and its expected seconds. All others,
-// such as baselines and races, are measured on every shape. A request is compared with what had
+// such as baselines and races, are measured on every shape; a baseline not on those that its space
+// forbids (request.skipped), and then it has no goal. A request is compared with what had
 // been observed when it was submitted, so that nothing depends on how many are in flight.
 //
 // One shape's source is active at a time, so that nothing else runs on the device while something
@@ -51,7 +52,7 @@ struct shapes_goal {
 // Returns the value of the goal in seconds; less is better. A goal by the worst ratio is a sum,
 // too, as long as it has no references.
 double shapes_goal_seconds(const struct shapes_goal *g, const double seconds[]);
-// Adds a reference; the fastest one of each shape counts.
+// Adds a reference; the fastest one of each shape counts. 0: it has none on that shape.
 void shapes_goal_add_reference(struct shapes_goal *g, const double seconds[]);
 // Returns the shape with the highest ratio to its reference; -1: there are no references.
 int shapes_goal_worst(const struct shapes_goal *g, const double seconds[]);

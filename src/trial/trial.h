@@ -60,6 +60,7 @@ struct trial_request {
     int soak;           // the one candidate is not timed but verified so often again; 0: it is not
     double soak_s;      // seconds after which that ends; 0: it has all its runs
     double slowdown;    // the incumbent's time now over its time then, or less than 1
+    uint32_t skipped;   // bits: the shapes that it is not measured on (trial/shapes.h)
     struct config config[TRIAL_MAX_RACERS];
     // Empty for sources that need none; submit takes the content.
     struct job job[TRIAL_MAX_RACERS];

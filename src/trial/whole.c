@@ -162,9 +162,12 @@ static bool build_all(struct running *r)
         if (set && !job->pass_count)
             continue;
         enter(r, PHASE_COMPILE, task);
-        int bindings = operator_layout(&w->task[task].operation).count + (job->scratch_bytes > 0);
-        if (!candidate_compile(c, job, &w->place.limits, bindings, &why))
+        const struct operator_layout layout = operator_layout(&w->task[task].operation);
+        const struct job_roles roles = operator_roles(&layout);
+        if (!candidate_compile(c, job, &w->place.limits, &roles, &why))
             return fail(r, THE_WHOLE, why.reason);
+        if (c->kept)
+            return fail(r, THE_WHOLE, "a network's kernel keeps a buffer from run to run (kept =)");
         enter(r, PHASE_PIPELINE, task);
         if (!accept(r, THE_WHOLE, candidate_link(c, r->gpu, &e), &e))
             return false;

@@ -74,6 +74,7 @@ static const struct edit of_mul_mm[] = {
     {"             { \"B\", N } },", NULL},
     {"  output = ", NULL},
     {"  reference = ", NULL},
+    {"} end", "} end"},
     {"}", NULL}, // of both
     {"param.BLOCK_SIZE", "param.BLOCK_SIZE = discrete { 4 * device.subgroup_size }"},
     {"param.BM", "param.BM = discrete { 32 }"},
@@ -87,8 +88,8 @@ static const struct edit of_mul_mm[] = {
      "constraint('threads', function(c) return n(c) >= 1 and W * c.TM * c.TN * c.WMITER * n(c) ==\n"
      "  c.WM * c.WN and c.WM // c.WMITER % c.TM == 0 and c.WN // n(c) % c.TN == 0 end)"},
     {"      -- FLOAT16 = true", "      DATA_A_F32 = true, FLOAT_TYPE = 'float',"},
-    {"      [10] = ", "      [10] = W,"},
-    {"      [3] = ", NULL},
+    {"  { 10, ", "  { 10, 'WARP', W },"},
+    {"  { 3, ", NULL},
     {"      0, 0, 0, 0, 0, 0, -- uint M", "      M, N, K, K, K, M,"},
     {"      0, 0, 0, -- uint batch_stride_a", "      M * K, N * K, M * N,"},
     {"      0, 0, 0, 0, 0, 0, -- uint base", "      0, 1, K, 1, 1, 1,"},
@@ -112,7 +113,7 @@ static const struct edit of_mul_mat_vec[] = {
     {"      -- DATA_A_Q4_K", "      DATA_A_Q4_K = true,"},
     {"      -- B_TYPEV4", "      B_TYPEV4 = 'vec4',"},
     {"      A_TYPE = ", NULL},
-    {"      [2] = ", "      [2] = 1,"},
+    {"  { 2, ", "  { 2, 'NUM_COLS', 1 },"},
     {"      0, 0, 0, 0, 0, 0, -- uint ncols", "      K, K, K, M, M * K, K,"},
     {"      0, 0, -- uint batch_stride_d", "      M, 0,"},
     {"      0, 0, 0, 0, 0, -- uint base", "      0, 1, 1, 1, 1,"},
@@ -138,12 +139,14 @@ static const struct edit of_convolution[] = {
     {"      -- [\"psc(x)", "      ['psc(x)'] = '(x == 0 ? p.x : x)',"},
     {"      -- [\"buffer_ld4", "      ['buffer_ld4(b, i)'] = 'b[i]',"},
     {"      -- [\"buffer_st4", "      ['buffer_st4(b, i, v)'] = '{ b[i] = v; }',"},
-    {"      [4] = ", "      [4] = 4, [5] = 4, [233] = c.x, [234] = c.y, [235] = 1,"},
-    {"      [5] = ", NULL},
+    {"param.local_size_x", NULL},
+    {"  { 4, ", "  { 4, 'elempack', 4 },"},
+    {"  { 5, ", "  { 5, 'out_elempack', 4 },"},
+    {"  { nil, ", NULL},
+    {"  local_size = ", "  local_size = function(c) return { c.x, c.y, 1 } end,"},
     {"      0, 0, 0, 0, 0, 0, -- int c", "      C // 4, S, C // 4, S, S // 4, S // 4,"},
     {"      0, 0, -- int num_output", "      C, C,"},
-    {"  bindings = ", "  bindings = { 'X', 'Y', 'W', 'W' }, preamble = 'layout(local_size_x_id = '"
-                      "\n    .. '233, local_size_y_id = 234, local_size_z_id = 235) in;',"},
+    {"  bindings = ", "  bindings = { 'X', 'Y', 'W', 'W' },"},
     {"  groups = ", "  groups = function(c) return { S // 4 // c.x, C // 4 // c.y } end,"},
 };
 

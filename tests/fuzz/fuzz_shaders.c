@@ -25,7 +25,7 @@ static void try_adopt(const char *text)
     struct str lua = {0};
     struct err e;
     scaffold_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
-    scaffold_add_space(&o, "fuzz.comp", NULL, 0, &lua);
+    scaffold_add_space(&o, &(struct scaffold_use){.shader = "fuzz.comp"}, &lua);
     const struct script_text texts[] = {{"fuzz.lua", "fuzz.lua", str_text(&lua)},
                                         {"fuzz.comp", "fuzz.comp", ""}};
     struct script *s = script_create(
@@ -40,10 +40,13 @@ static void try_module(const uint8_t *data, size_t size)
 {
     const struct pass given = {.constant_count = 1,
                                .constant = {{0, false, 8}},
-                               .binding = {1, 0, 2},
+                               .binding = {{0, 0, 1}, {0, 1, 0}, {1, 2, 2}},
                                .binding_count = 3,
-                               .field_count = 1,
-                               .field = {{PUSH_FLOAT, 4, 0, 2, "x"}}};
+                               .uniform = &(struct job_uniform){.set = 0, .binding = 2},
+                               .uniform_count = 1,
+                               .local_size = {8, 2, 1},
+                               .push.field_count = 1,
+                               .push.field = {{PUSH_FLOAT, 4, 0, 2, "x"}}};
     const struct pass plain = {.glsl = NULL};
     const uint64_t bytes[8] = {64, 64, 64, 64, 64, 64, 64, 64};
     struct kernel_facts facts;

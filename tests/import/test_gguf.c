@@ -4,12 +4,14 @@
 #include "wording.h"
 
 #include "base/file.h"
+#include "import/gguf.h"
 #include "import/import.h"
 #include "script/network.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,8 +36,10 @@ struct made { // of what the file says; zeros are the standard
     uint32_t entry_type;   // of one more entry
     uint64_t entry_length; // that its text or list claims
     uint64_t first_offset;
-    size_t data; // bytes behind the header; 0: none
-    size_t cut;  // bytes to leave out at the end
+    size_t data;               // bytes behind the header; 0: none
+    size_t cut;                // bytes to leave out at the end
+    uint64_t part, parts, all; // of a model in several files
+    bool is_bare;              // it has no other entries than these
 };
 
 static void add(struct str *s, uint64_t value, int bytes)
@@ -50,8 +54,22 @@ static void add_text(struct str *s, const char *text)
     str_add(s, text);
 }
 
+static void add_number(struct str *s, const char *key, uint32_t type, uint64_t value, int bytes)
+{
+    add_text(s, key);
+    add(s, type, 4);
+    add(s, value, bytes);
+}
+
 static void add_entries(struct str *s, const struct made *m)
 {
+    if (m->parts) {
+        add_number(s, "split.no", 2, m->part, 2);
+        add_number(s, "split.count", 2, m->parts, 2);
+        add_number(s, "split.tensors.count", 5, m->all, 4);
+    }
+    if (m->is_bare)
+        return;
     add_text(s, "general.architecture");
     add(s, 8, 4);
     add_text(s, m->architecture ? m->architecture : "llama");
@@ -83,7 +101,8 @@ static void make(const struct made *m)
     str_add(&s, "GGUF");
     add(&s, m->version ? m->version : 3, 4);
     add(&s, m->tensors ? m->tensors : (uint64_t)m->count, 8);
-    add(&s, m->entries ? m->entries : m->entry_type ? 5 : 4, 8);
+    uint64_t entries = (m->is_bare ? 0 : m->entry_type ? 5 : 4) + (m->parts ? 3 : 0);
+    add(&s, m->entries ? m->entries : entries, 8);
     add_entries(&s, m);
     for (int i = 0; i < m->count; i++) {
         const struct tensor_row *t = &m->tensor[i];
@@ -309,11 +328,8 @@ static const struct {
      "tensor 0 'w.weight': rows of 32 elements are no blocks of 256 (q4_K)"},
     {{.tensor = ROW({"w.weight", 2, {8, 8}, F16}, {"w.weight", 2, {8, 8}, F16}), .count = 2},
      "it has the tensor 'w.weight' twice"},
-    {{.tensor = ROW({"w.weight", 2, {32, 32}, F16}), .data = 2047},
-     "tensor 'w.weight': its 2048 bytes at 0 go past the file's end, which has 2047 of data (is it "
-     "cut off?)"},
     {{.tensor = ROW({"w.weight", 2, {32, 32}, F16}), .data = 4096, .first_offset = UINT64_MAX - 31},
-     "tensor 'w.weight': its 2048 bytes at 18446744073709551584 go past the file's end"},
+     "tensor 'w.weight': its 2048 bytes at 18446744073709551584 lie in no file"},
     {{.tensor = ROW({"w.weight", 2, {32, 32}, F16}), .data = 4096, .first_offset = 8},
      "tensor 'w.weight': its data begin at 8, no multiple of 32"},
     {{.tensor = ROW({"a.weight", 2, {8, 8}, F16}, {"b.weight", 2, {8, 8}, F16}),
@@ -347,6 +363,137 @@ static void false_headers_are_refused(void **state)
     }
 }
 
+// --- models in several files, and cut ones ---
+
+// Writes part `number` of `m` as FOLDER/NAME, and imports it.
+static void make_part(const char *folder, const char *name, const struct made *m)
+{
+    char *to = path_join(folder, name);
+    make(m);
+    assert_int_equal(rename(path, to), 0);
+    free(to);
+}
+
+static bool import_part(const char *folder, const char *name, struct imported *m, struct err *e)
+{
+    char *from = path_join(folder, name);
+    const struct import_request q = {.path = from};
+    bool ok = import_run(&import_gguf, &q, m, e);
+    free(from);
+    return ok;
+}
+
+// The products follow `local products`; what is before them names the model.
+static char *products_of(const struct imported *m)
+{
+    const char *from = strstr(str_text(&m->text), "local products");
+    assert_non_null(from);
+    return mem_printf("%s", from);
+}
+
+static void parts_are_joined(void **state)
+{
+    static const char *const name[] = {"m-00001-of-00002.gguf", "m-00002-of-00002.gguf"};
+    char folder[] = "/tmp/tilewalk-gguf-parts-XXXXXX";
+    const struct made whole = {.tensor = model, .count = MODEL, .experts_used = 2};
+    struct imported m;
+    struct err e;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    make(&whole);
+    assert_true(import_with(NULL, 0, &m, &e));
+    char *expected = products_of(&m);
+    imported_finish(&m);
+    // Of the two parts the first has the entries about the model, and some tensors or none.
+    for (int first = 0; first <= 8; first += 8) {
+        struct made part = {.tensor = model, .count = first, .experts_used = 2};
+        part.parts = 2;
+        part.all = MODEL;
+        make_part(folder, name[0], &part);
+        part.tensor = model + first;
+        part.count = MODEL - first;
+        part.part = 1;
+        part.is_bare = true;
+        make_part(folder, name[1], &part);
+        for (int i = 0; i < 2; i++) {
+            if (!import_part(folder, name[i], &m, &e))
+                fail_msg("%s", e.text);
+            char *got = products_of(&m);
+            assert_string_equal(got, expected);
+            assert_int_equal(m.note_count, 1);
+            free(got);
+            imported_finish(&m);
+        }
+    }
+    assert_true(gguf_is_part(name[0], name[1]));
+    assert_false(gguf_is_part(name[0], "m-00002-of-00003.gguf"));
+    assert_false(gguf_is_part(name[0], "n-00002-of-00002.gguf"));
+    assert_false(gguf_is_part(name[0], "m.gguf"));
+    // A part that is not there is named, with what is known without it.
+    char *gone = path_join(folder, name[1]);
+    assert_int_equal(unlink(gone), 0);
+    assert_true(import_part(folder, name[0], &m, &e));
+    wording_is("import", "gguf: missing part", m.note[0]);
+    assert_null(strstr(str_text(&m.text), "\"output."));
+    imported_finish(&m);
+    free(expected);
+    free(gone);
+    gone = path_join(folder, name[0]);
+    assert_int_equal(unlink(gone), 0);
+    free(gone);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void parts_that_differ_are_refused(void **state)
+{
+    static const char *const name[] = {"m-00001-of-00002.gguf", "m-00002-of-00002.gguf"};
+    static const struct {
+        struct made second;
+        const char *expected;
+    } rows[] = {
+        {{.part = 0, .parts = 2, .all = 3}, "part 1 of 2"},
+        {{.part = 1, .parts = 3, .all = 3}, "part 2 of 3"},
+        {{.part = 1, .parts = 2, .all = 9}, "they say 9"},
+        {{.part = 1, .parts = 2, .all = 2}, "they say 2"},
+        {{.part = 7, .parts = 2, .all = 3}, "part 8 of 2"},
+    };
+    char folder[] = "/tmp/tilewalk-gguf-parts-XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct made first = {.tensor = model, .count = 1, .parts = 2, .all = 3};
+        struct made second = rows[i].second;
+        struct imported m;
+        struct err e;
+        second.tensor = model + 2;
+        second.count = 2;
+        make_part(folder, name[0], &first);
+        make_part(folder, name[1], &second);
+        assert_false(import_part(folder, name[0], &m, &e));
+        assert_non_null(strstr(e.text, rows[i].expected));
+        imported_finish(&m);
+    }
+    for (int i = 0; i < 2; i++) {
+        char *gone = path_join(folder, name[i]);
+        assert_int_equal(unlink(gone), 0);
+        free(gone);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void data_may_be_cut_off(void **state)
+{
+    const struct made m = {.tensor = ROW({"a.weight", 2, {32, 32}, F16}), .count = 1, .data = 2047};
+    struct imported read_model;
+    struct err e;
+    (void)state;
+    make(&m);
+    assert_true(import_with(NULL, 0, &read_model, &e));
+    assert_int_equal(read_model.note_count, 1);
+    wording_is("import", "gguf: cut data", read_model.note[0]);
+    imported_finish(&read_model);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -367,6 +514,9 @@ TEST_GROUP(gguf)
         cmocka_unit_test(output_may_be_tied),
         cmocka_unit_test(other_architectures_are_lists_too),
         cmocka_unit_test(false_headers_are_refused),
+        cmocka_unit_test(parts_are_joined),
+        cmocka_unit_test(parts_that_differ_are_refused),
+        cmocka_unit_test(data_may_be_cut_off),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

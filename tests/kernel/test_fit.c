@@ -200,7 +200,7 @@ static void damaged(void **state)
     struct rng rng;
     struct err e;
     const struct pass p = {
-        .constant_count = 1, .constant = {{2, false, 8}}, .binding = {1, 0}, .binding_count = 2};
+        .constant_count = 1, .constant = {{2, false, 8}}, .binding = {{0, 0, 1}, {0, 1, 0}}, .binding_count = 2};
     arena_init(&a);
     rng_seed(&rng, 7);
     struct spirv whole = compile(shader(&a, "u * v + a / b"));

@@ -158,7 +158,7 @@ static void test_unbindable(void **state)
     static const char *const wrong[][2] = {
         {"#version 450\n" SIZE "layout(binding = 0) uniform U { float u; };\n"
          "layout(std430, binding = 1) buffer A { float a[]; };\nvoid main() { a[0] = u; }\n",
-         "uniform buffers"},
+         "uniform block"},
         {"#version 450\n" SIZE "layout(set = 1, binding = 0) buffer A { float a[]; };\n"
          "void main() { a[0] = 1; }\n",
          "set 0"},

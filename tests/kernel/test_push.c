@@ -32,7 +32,7 @@ static struct pass given(const char *text)
 {
     struct pass p = {0};
     for (int length; *text; text += length + strspn(text + length, " ")) {
-        struct push_field *f = &p.field[p.field_count++];
+        struct push_field *f = &p.push.field[p.push.field_count++];
         int bits = 0, at = 0, count = 1;
         length = (int)strcspn(text, " ");
         assert_true(sscanf(text, "%*c%d@%d*%d", &bits, &at, &count) >= 2);

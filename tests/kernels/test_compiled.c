@@ -61,8 +61,9 @@ static void compile(struct gpu *gpu, struct script *s, const struct config *c, c
     struct job job;
     struct err e;
     assert_true(script_render(s, c, &job, &e));
-    int bindings = operator_layout(script_operation(s)).count + (job.scratch_bytes ? 1 : 0);
-    if (!candidate_compile(&candidate, &job, &gpu_get_info(gpu)->limits, bindings, &why))
+    const struct operator_layout layout = operator_layout(script_operation(s));
+    const struct job_roles roles = operator_roles(&layout);
+    if (!candidate_compile(&candidate, &job, &gpu_get_info(gpu)->limits, &roles, &why))
         fail_msg("%s: %s", preset, why.reason);
     if (candidate_link(&candidate, gpu, &e) != GPU_OK)
         fail_msg("%s: %s", preset, e.text);

@@ -397,6 +397,50 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
+// Sizes that fit are found: of the first size for which that is enough, else of all; those that are
+// given stay, unless nothing else helps.
+static void smaller_sizes(void **state)
+{
+    static const char text[] =
+        NETWORK "local a, b = size('a', 80), size('b', 1000)\n"
+                "for i, n in ipairs { a * 1000, a * b // 4 } do\n"
+                "  layer { name = 'l' .. i, preset = 'elementwise', uses = 1,\n"
+                "          set = { count = n, apply = 'relu' } }\n"
+                "end\n";
+    static const struct {
+        struct setting given[1];
+        uint64_t bytes;
+        bool found;
+        const char *sizes, *hint;
+    } rows[] = {
+        {{{NULL, NULL}}, 280000, true, "a=70", "--set a=70 fits"},
+        {{{"a", "80"}}, 280000, false, "a=70", "--set a=70 fits"},
+        {{{"a", "8"}}, 31999, false, "a=7", "--set a=7 fits"},
+        {{{NULL, NULL}}, 30000, false, "", "no eighth"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct limits limits = limits_vulkan_minimum;
+        const struct script_text as = {"net.lua", "net.lua", text};
+        struct script_options o = {.path = "net.lua", .texts = &as, .text_count = 1};
+        struct network n;
+        struct arena a;
+        struct network_sizes sizes = {.arena = &a};
+        struct err e;
+        arena_init(&a);
+        o.set = rows[i].given;
+        o.set_count = rows[i].given->name != NULL;
+        assert_true(network_load(&o, &n, &e));
+        limits.buffer_bytes = rows[i].bytes;
+        assert_false(network_fits(&n, &limits, 0, &e));
+        assert_int_equal(network_fit(&n, &o, &limits, 0, &sizes, &e), rows[i].found);
+        assert_string_equal(sizes.text, rows[i].sizes);
+        assert_non_null(strstr(e.text, rows[i].hint));
+        network_finish(&n);
+        arena_finish(&a);
+    }
+}
+
 static void large_networks(void **state)
 {
     (void)state;
@@ -477,6 +521,7 @@ TEST_GROUP(network)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
+        cmocka_unit_test(smaller_sizes),
         cmocka_unit_test(large_networks),
         cmocka_unit_test(unknown_names_in_networks),
     };

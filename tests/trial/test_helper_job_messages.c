@@ -119,21 +119,40 @@ static void push_constants_arrive(void **state)
 {
     (void)state;
     struct message m;
-    static char glsl[] = "void main() {}", name[] = "a.lua";
+    static char glsl[] = "void main() {}", name[] = "a.lua", entry[] = "first";
     const struct job job = {.pass_count = 1,
                             .pass = &(struct pass){.glsl = glsl,
                                                    .space_name = name,
                                                    .space_line = 7,
-                                                   .push = {1, 2, 255},
-                                                   .push_bytes = 4,
-                                                   .field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
-                                                   .field_count = 1}};
+                                                   .push.byte = {1, 2, 255},
+                                                   .push.bytes = 4,
+                                                   .push.field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
+                                                   .push.field_count = 1,
+                                                   .address = {2},
+                                                   .address_count = 1,
+                                                   .binding = {{3, 5, 1}},
+                                                   .binding_count = 1,
+                                                   .uniform =
+                                                       &(struct job_uniform){
+                                                           1, 4, {.byte = {9}, .bytes = 4}},
+                                                   .uniform_count = 1,
+                                                   .entry = entry,
+                                                   .local_size = {64, 2, 1}},
+                            .begin = {{BEGIN_POISON, 0}, {BEGIN_COPY, 0}, {BEGIN_KEPT, 0}}};
     char *text = message_text(&(struct message){MESSAGE_COMPILE, .request.job = {job}});
     assert_true(message_parse(text, &m, NULL));
     free(text);
     const struct pass *p = &m.request.job[0].pass[0];
-    const struct push_field *f = &p->field[0];
-    assert_true(p->push_bytes == 4 && p->push[2] == 255 && p->field_count == 1);
+    const struct push_field *f = &p->push.field[0];
+    assert_true(p->push.bytes == 4 && p->push.byte[2] == 255 && p->push.field_count == 1);
+    assert_true(p->address_count == 1 && p->address[0] == 2 && p->binding_count == 1);
+    assert_true(p->binding[0].set == 3 && p->binding[0].binding == 5 && p->binding[0].buffer == 1);
+    assert_true(p->uniform_count == 1 && p->uniform[0].set == 1 && p->uniform[0].binding == 4);
+    assert_true(p->uniform[0].block.bytes == 4 && p->uniform[0].block.byte[0] == 9);
+    assert_string_equal(p->entry, "first");
+    assert_true(p->local_size[0] == 64 && p->local_size[1] == 2 && p->local_size[2] == 1);
+    const struct job *got = &m.request.job[0];
+    assert_true(got->begin[1].how == BEGIN_COPY && got->begin[2].how == BEGIN_KEPT);
     assert_true(f->kind == PUSH_SIGNED && f->bytes == 1 && f->at == 0 && f->count == 3);
     assert_string_equal(f->name, "rows");
     assert_string_equal(p->space_name, "a.lua");

@@ -40,7 +40,7 @@ static void build(struct candidate *c, struct job *j, int value, int other, uint
         j->pass[i].groups[0] = j->pass[i].groups[1] = j->pass[i].groups[2] = 1;
     *c = (struct candidate){0};
     l.buffer_bytes = UINT64_MAX;
-    if (!candidate_compile(c, j, &l, 3, &why))
+    if (!candidate_compile(c, j, &l, &(struct job_roles){1, 1}, &why))
         fail_msg("%s", why.reason);
     assert_int_equal(candidate_link(c, gpu, &e), GPU_OK);
 }
