@@ -123,10 +123,10 @@ local function assign(lines, found, one, has_units)
   return true
 end
 
--- The matrices of experts, where the choice `experts` says that there are: nil, or { count, used, about, operator(...), counts() }.
+-- The matrices of experts, where the choice `matrices` says that there are: nil, or { count, used, about, operator(...), counts() }.
 -- Each token chooses `used` of `count` matrices of M rows; IDS has their numbers, D the results in the same order.
 function ggml.experts(K)
-  if choice("experts", { "no", "yes" }) == "no" then return nil end
+  if choice("matrices", { "one", "experts" }) == "one" then return nil end
   local x = { count = size("count", device.is_cpu and 4 or 8), used = size("used", 2) }
   x.about = (" (MUL_MAT_ID, %d of %d experts)"):format(x.used, x.count)
 

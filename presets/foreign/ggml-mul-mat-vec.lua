@@ -4,20 +4,20 @@ local subgroups, foreign, ggml = include "subgroups.lua", include "foreign.lua",
 
 local M, N, K = size("M", device.is_cpu and 256 or 4096), size("N", 1), size("K", device.is_cpu and 256 or 4096)
 local kind = choice("type", { "q4_K", "q6_K", "q4_0", "q8_0", "f16", "f32" }) -- of A
-local dot = choice("dot", { "no", "yes" })                                    -- products of four bytes (mul_mat_vecq.comp), B as q8_1
+local products = choice("products", { "float", "dot" })                       -- dot: products of four bytes (mul_mat_vecq.comp), B as q8_1
 local experts = ggml.experts(K)                                               -- MUL_MAT_ID: one token, with some experts' matrices
 folder("ggml", { file = "types.glsl", below = { "src/ggml-vulkan/vulkan-shaders", "ggml/src/ggml-vulkan/vulkan-shaders" },
                  what = "a checkout of llama.cpp or ggml, or its vulkan-shaders" })
 
-local is_dot = dot == "yes"
+local is_dot = products == "dot"
 local in_256s = kind == "q4_K" or kind == "q6_K"                              -- sixteen invocations a block
 local bits = ({ q4_K = 4.5, q6_K = 6.5625, q4_0 = 4.5, q8_0 = 8.5, f16 = 16, f32 = 32 })[kind]
 local whole = { -4, 4, whole = true }
 local is_block = kind ~= "f16" and kind ~= "f32"
-if is_dot and not is_block then error("mul_mat_vecq.comp multiplies blocks of weights (dot=no for " .. kind .. ")") end
+if is_dot and not is_block then error("mul_mat_vecq.comp multiplies blocks of weights (products=float for " .. kind .. ")") end
 if is_dot and not device.dot then error("the device has no dot products of four bytes (VK_KHR_shader_integer_dot_product)") end
 if is_dot and K % 128 > 0 then error("K is a multiple of 128 here: four blocks of q8_1 lie together") end
-if experts and (N > 1 or is_dot) then error("with experts there is one token (N=1, dot=no)") end
+if experts and (N > 1 or is_dot) then error("with experts there is one token (N=1, products=float)") end
 
 local function matrix(rows) return is_block and { "A", rows, K, blocks = kind } or { "A", rows, K, type = kind, fill = whole } end
 operator.define(experts and experts.operator("ggml_mul_mat_vec_id", matrix(experts.count * M), kind, M, N, K, bits) or {

@@ -10,6 +10,7 @@
 #include "engine/speed.h"
 #include "report/text.h"
 #include "script/script.h"
+#include "space/roofline.h"
 #include "space/statistics.h"
 
 #include <inttypes.h>
@@ -19,17 +20,19 @@
 
 enum { MOST_SETTINGS = 64 };
 
-// What a family has: for each type of `types` and each number of columns a session, with the setting `with`.
+// What a family has: for each type of `types` and each number of columns a session, with the settings `with`.
 struct item {
     const char *preset, *types, *with, *columns;
+    enum roofline_kind arithmetic; // what its kernels multiply
 };
 
 static const struct item ggml[] = {
-    {"ggml-mul-mat-vec", "q4_0 q8_0 q4_K q6_K f16 f32", "dot=no", "1 2 3 4 5 6 7 8"},
-    {"ggml-mul-mat-vec", "q4_0 q8_0 q4_K q6_K", "dot=yes", "1 2 3 4 5 6 7 8"},
-    {"ggml-mul-mm", "q4_0 q8_0 q4_K f16 f32", "units=none", "16 64 512"},
-    {"ggml-mul-mm", "q4_0 q8_0 q4_K f16 f32", "units=khr", "16 64 512"},
-    {"ggml-mul-mmq", "q4_0 q8_0 q4_K q6_K", NULL, "16 64 512"},
+    {"ggml-mul-mat-vec", "q4_0 q8_0 q4_K q6_K f16 f32", "products=float", "1 2 3 4 5 6 7 8",
+     ROOFLINE_F32},
+    {"ggml-mul-mat-vec", "q4_0 q8_0 q4_K q6_K", "products=dot", "1 2 3 4 5 6 7 8", ROOFLINE_I8},
+    {"ggml-mul-mm", "q4_0 q8_0 q4_K f16 f32", "units=none float=f16", "16 64 512", ROOFLINE_F16},
+    {"ggml-mul-mm", "q4_0 q8_0 q4_K f16 f32", "units=khr", "16 64 512", ROOFLINE_F16_MATRIX},
+    {"ggml-mul-mmq", "q4_0 q8_0 q4_K q6_K", "float=f16", "16 64 512", ROOFLINE_I8},
     {NULL},
 };
 
@@ -42,6 +45,7 @@ struct census {
     struct prove prove; // its store and its signals
     const struct setting *given;
     int given_count;
+    struct roofline peak; // of the device
     int64_t measured, wrong;
 };
 
@@ -55,24 +59,50 @@ static const char *find_given(const struct census *c, const char *name)
 
 // --- the page ---
 
-// Adds a line; `what` is told where there is no time.
-static void add_line(struct census *c, const struct session_record *r, const char *preset,
-                     const char *title, const struct baseline_record *b, const char *what)
+// A configuration and how fast it is; `baseline` and `session` NULL: there was no session.
+struct row {
+    const struct item *item;
+    const struct session_record *session;
+    const struct baseline_record *baseline;
+    const char *title, *reason; // the latter is "" where it ran
+};
+
+static bool has_run(const struct row *r)
+{
+    return r->baseline && r->baseline->outcome == OUTCOME_OK;
+}
+
+// Returns the share of the peak of what bounds it: memory, or the arithmetic of its kernels. 0: not known.
+static double share_of_peak(const struct census *c, const struct row *r, const char **by)
+{
+    const struct session_record *s = r->session;
+    const enum roofline_kind kind = r->item->arithmetic;
+    double least_s = c->peak.rate[kind] > 0 ? s->flop / c->peak.rate[kind] : 0;
+    *by = roofline_name(kind);
+    if (s->roof_by && str_equal(s->roof_by, roofline_name(ROOFLINE_BYTES)) && s->roof_s > least_s) {
+        *by = s->roof_by;
+        least_s = s->roof_s;
+    }
+    return has_run(r) ? least_s / r->baseline->seconds : 0;
+}
+
+static void add_line(struct census *c, const struct row *r)
 {
     struct str *out = &c->prove.page;
-    bool ok = b && b->outcome == OUTCOME_OK;
+    const struct baseline_record *b = r->baseline;
     char speed[32] = "-", time[32] = "-";
     struct statistics told = {0};
-    double spills;
-    if (ok) {
-        speed_text(r, b->seconds, speed);
+    const char *by;
+    double spills, share = has_run(r) ? share_of_peak(c, r, &by) : 0;
+    if (has_run(r)) {
+        speed_text(r->session, b->seconds, speed);
         text_time(b->seconds, time);
     }
-    str_printf(out, "| %s | ", preset);
-    str_add_markdown(out, title);
+    str_printf(out, "| %s | ", r->item->preset);
+    str_add_markdown(out, r->title);
     str_printf(out, " | %s | %s | %s | ", b ? b->name : "-", speed, time);
-    if (ok && r->roof_s > 0)
-        str_printf(out, "%.1f %% (%s)", 100 * speed_of_peak(r, b->seconds), r->roof_by);
+    if (share > 0)
+        str_printf(out, "%.1f %% (%s)", 100 * share, by);
     else
         str_add(out, "-");
     str_add(out, " | ");
@@ -83,31 +113,42 @@ static void add_line(struct census *c, const struct session_record *r, const cha
     else
         str_add(out, "-");
     str_add(out, " | ");
-    str_add_markdown(out, what);
+    str_add_markdown(out, r->reason);
     str_add(out, " |\n");
 }
 
-static void add_json(struct json_writer *w, const struct session_record *r, const char *preset,
-                     const char *title, const struct baseline_record *b, const char *what)
+static void add_json(struct census *c, const struct row *r)
 {
+    struct json_writer *w = &c->prove.json;
+    const struct baseline_record *b = r->baseline;
     json_begin_object(w, NULL);
-    json_add_text(w, "preset", preset);
-    json_add_text(w, "title", title);
-    json_add_text_if_any(w, "reason", what);
+    json_add_text(w, "preset", r->item->preset);
+    json_add_text(w, "title", r->title);
+    json_add_text_if_any(w, "reason", r->reason);
     if (b) {
         json_add_text(w, "name", b->name);
         json_add_text(w, "outcome", outcome_name(b->outcome));
         json_add_raw(w, "config", b->config && *b->config ? b->config : NULL);
         json_add_raw(w, "statistics", b->statistics);
     }
-    if (b && b->outcome == OUTCOME_OK) {
+    if (has_run(r)) {
+        const char *by;
+        double share = share_of_peak(c, r, &by);
         json_add_real(w, "ms", 1e3 * b->seconds);
-        json_add_real(w, "rate", speed_rate(r, b->seconds));
-        json_add_text(w, "rate_unit", speed_rate_word(r));
-        json_add_real(w, "of_roof", r->roof_s > 0 ? speed_of_peak(r, b->seconds) : NAN);
-        json_add_text(w, "roof_by", r->roof_by);
+        json_add_real(w, "rate", speed_rate(r->session, b->seconds));
+        json_add_text(w, "rate_unit", speed_rate_word(r->session));
+        json_add_real(w, "of_roof", share > 0 ? share : NAN);
+        json_add_text(w, "roof_by", share > 0 ? by : NULL);
     }
     json_end(w);
+}
+
+static void add_row(struct census *c, const struct row *r)
+{
+    add_line(c, r);
+    add_json(c, r);
+    c->measured += has_run(r);
+    c->wrong += r->baseline && r->baseline->outcome == OUTCOME_WRONG;
 }
 
 static void add_head(struct census *c, const char *family)
@@ -125,7 +166,7 @@ static void add_head(struct census *c, const char *family)
 
 // --- sessions ---
 
-static bool add_session(struct census *c, const char *preset, int64_t id, struct err *e)
+static bool add_session(struct census *c, const struct item *item, int64_t id, struct err *e)
 {
     struct arena a;
     struct session_record r;
@@ -135,14 +176,9 @@ static bool add_session(struct census *c, const char *preset, int64_t id, struct
               store_get_baselines(c->prove.store, id, &a, &all, e);
     for (int i = 0; ok && i < all.count; i++) {
         const struct baseline_record *b = &all.of[i];
-        const char *what =
-            b->outcome == OUTCOME_OK
-                ? ""
-                : arena_printf(&a, "%s: %s", outcome_name(b->outcome), b->reason ? b->reason : "");
-        add_line(c, &r, preset, r.title, b, what);
-        add_json(&c->prove.json, &r, preset, r.title, b, what);
-        c->measured += b->outcome == OUTCOME_OK;
-        c->wrong += b->outcome == OUTCOME_WRONG;
+        const char *what = outcome_name(b->outcome), *why = b->reason ? b->reason : "";
+        const char *reason = b->outcome == OUTCOME_OK ? "" : arena_printf(&a, "%s: %s", what, why);
+        add_row(c, &(struct row){item, &r, b, r.title, reason});
     }
     arena_finish(&a);
     return ok;
@@ -161,13 +197,14 @@ static void run_session(struct census *c, const struct item *item, const char *t
 {
     struct setting set[MOST_SETTINGS];
     struct err e = {0};
-    char index[12], *with = mem_strdup(item->with ? item->with : ""), *equals = strchr(with, '=');
+    char index[12], *with = mem_strdup(item->with), *rest, *equals;
     int count = 0;
-    for (; count < c->given_count && count < MOST_SETTINGS - 3; count++)
+    for (; count < c->given_count && count < MOST_SETTINGS / 2; count++)
         set[count] = c->given[count];
-    if (equals) {
+    for (char *one = strtok_r(with, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
+        equals = strchr(one, '=');
         *equals = '\0';
-        set_unless_given(c, set, &count, with, equals + 1);
+        set_unless_given(c, set, &count, one, equals + 1);
     }
     set_unless_given(c, set, &count, "type", type);
     set_unless_given(c, set, &count, "N", columns);
@@ -183,13 +220,11 @@ static void run_session(struct census *c, const struct item *item, const char *t
     char *path = script_find_shipped(item->preset, &e);
     o.space = path;
     bool ok = path && prove_session(&c->prove, &o, &id, &e);
-    if (id && !add_session(c, item->preset, id, ok ? &e : NULL))
-        ok = false;
-    if (!ok) { // without the place, which names folders of the user
-        char *title = mem_printf("%s%s%s, %s columns", type, item->with ? ", " : "",
-                                 item->with ? item->with : "", columns);
-        add_line(c, NULL, item->preset, title, NULL, e.text);
-        add_json(&c->prove.json, NULL, item->preset, title, NULL, e.text);
+    if (id)
+        ok = add_session(c, item, id, ok ? &e : NULL) && ok;
+    if (!ok && !prove_signal()) { // without the place, which names folders of the user
+        char *title = mem_printf("%s, %s, %s columns", type, item->with, columns);
+        add_row(c, &(struct row){.item = item, .title = title, .reason = e.text});
         free(title);
     }
     free(path);
@@ -229,7 +264,12 @@ static bool begin(struct census *c, const struct arguments *a, struct err *e)
         return false;
     confine_begin(&s);
     confine_read_settings(&s, a);
-    return prove_begin_store(&c->prove, &s, e);
+    if (!prove_begin_store(&c->prove, &s, e))
+        return false;
+    struct err why;
+    if (!peak_measure(c->prove.store, &c->prove.device, &c->peak, &why))
+        log_warning("%s", why.text);
+    return true;
 }
 
 static int run_census(const struct command *self, const struct arguments *a)

@@ -24,16 +24,28 @@ static void presets_of_others(void **state)
 {
     struct box *b = *state;
     static const char *const all[][3] = {
-        {"ggml-mul-mm", "ggml", "type=f32"},       {"ggml-mul-mm", "ggml", "type=f16"},
-        {"ggml-mul-mm", "ggml", "type=q8_0"},      {"ggml-mul-mm", "ggml", "type=q4_K"},
-        {"ggml-mul-mat-vec", "ggml", "type=f16"},  {"ggml-mul-mat-vec", "ggml", "type=f32"},
-        {"ggml-mul-mat-vec", "ggml", "type=q4_0"}, {"ggml-mul-mat-vec", "ggml", "type=q8_0"},
-        {"ggml-mul-mat-vec", "ggml", "type=q6_K"}, {"ncnn-conv1x1", "ncnn", "pack=1"},
-        {"ggml-mul-mm", "ggml", "experts=yes"},    {"ggml-mul-mat-vec", "ggml", "experts=yes"},
-        {"ggml-soft-max", "ggml", "mask=f16"},     {"ggml-soft-max", "ggml", "mask=none"},
-        {"ggml-flash-attn", "ggml", "type=f16"},   {"ggml-flash-attn", "ggml", "type=q8_0"},
-        {"ggml-conv2d-mm", "ggml", "type=f16"},    {"ncnn-gemm", "ncnn", "pack=1"},
-        {"ncnn-gemm", "ncnn", "pack=4"},           {"ncnn-innerproduct", "ncnn", "rows=3"},
+        {"ggml-mul-mm", "ggml", "type=f32"},
+        {"ggml-mul-mm", "ggml", "type=f16"},
+        {"ggml-mul-mm", "ggml", "type=q8_0"},
+        {"ggml-mul-mm", "ggml", "type=q4_K"},
+        {"ggml-mul-mat-vec", "ggml", "type=f16"},
+        {"ggml-mul-mat-vec", "ggml", "type=f32"},
+        {"ggml-mul-mat-vec", "ggml", "type=q4_0"},
+        {"ggml-mul-mat-vec", "ggml", "type=q8_0"},
+        {"ggml-mul-mat-vec", "ggml", "type=q6_K"},
+        {"ncnn-conv1x1", "ncnn", "pack=1"},
+        {"ggml-mul-mm", "ggml", "matrices=experts"},
+        {"ggml-mul-mat-vec", "ggml", "matrices=experts"},
+        {"ggml-soft-max", "ggml", "mask=f16"},
+        {"ggml-soft-max", "ggml", "mask=none"},
+        {"ggml-flash-attn", "ggml", "type=f16"},
+        {"ggml-flash-attn", "ggml", "type=q8_0"},
+        {"ggml-conv2d-mm", "ggml", "type=f16"},
+        {"ncnn-gemm", "ncnn", "pack=1"},
+        {"ncnn-gemm", "ncnn", "pack=4"},
+        {"ncnn-innerproduct", "ncnn", "rows=3"},
+        {"ncnn-conv-gemm", "ncnn", "pack=1"},
+        {"ggml-rms-norm", "ggml", "multiply=no"},
     };
     struct result r = RUN(b, "check", "ggml-mul-mm", "--device", "none");
     assert_refused(&r, 1, "ggml/types.glsl is not here: --set ggml=DIR says where", "llama.cpp");
@@ -124,9 +136,9 @@ static void try_dot_products(void **state)
 static void try_experts(void **state)
 {
     struct box *b = *state;
-    try_sizes(b, "ggml-mul-mat-vec", "ggml", "type=q6_K", "experts=yes",
+    try_sizes(b, "ggml-mul-mat-vec", "ggml", "type=q6_K", "matrices=experts",
               "{\"BLOCK_SIZE\":16,\"NUM_ROWS\":2,\"sum\":\"shared\"}");
-    try_sizes(b, "ggml-mul-mm", "ggml", "type=q4_0", "experts=yes",
+    try_sizes(b, "ggml-mul-mm", "ggml", "type=q4_0", "matrices=experts",
               "{\"BLOCK_SIZE\":16,\"BM\":16,\"BN\":16,\"WM\":8,\"WN\":16,\"WMITER\":1,"
               "\"TM\":2,\"TN\":1,\"load\":1,\"split_k\":1,\"row_ids\":\"subgroups\"}");
 }
@@ -134,6 +146,7 @@ static void try_experts(void **state)
 static void try_rows(void **state)
 {
     struct box *b = *state;
+    try_sizes(b, "ggml-rms-norm", "ggml", "rows=3", "columns=100", "{\"BLOCK_SIZE\":32}");
     try_sizes(b, "ggml-soft-max", "ggml", "rows=3", "columns=100", "{\"BLOCK_SIZE\":32}");
     try_sizes(b, "ggml-flash-attn", "ggml", "type=q8_0", "N=3",
               "{\"WorkGroupSize\":32,\"Br\":2,\"Bc\":32,\"D_split\":8,\"row_split\":1,"
@@ -152,6 +165,8 @@ static void try_products_of_ncnn(void **state)
     struct box *b = *state;
     try_sizes(b, "ncnn-gemm", "ncnn", "pack=4", "M=32",
               "{\"x\":8,\"y\":8,\"z\":1,\"memory\":\"local\",\"sizes\":\"pushed\"}");
+    try_sizes(b, "ncnn-conv-gemm", "ncnn", "pack=4", "stride=2",
+              "{\"x\":8,\"y\":4,\"memory\":\"global\",\"sizes\":\"constant\"}");
     try_sizes(b, "ncnn-innerproduct", "ncnn", "rows=3", "outputs=20",
               "{\"x\":16,\"y\":4,\"sizes\":\"constant\"}");
 }
