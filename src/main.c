@@ -32,7 +32,8 @@ const struct command *const commands[] = {
     &cmd_rm,     &cmd_restore,    &cmd_export, &cmd_lookup,    &cmd_devices,    &cmd_doctor,
     &cmd_ops,    &cmd_strategies, &cmd_import, &cmd_adopt,     &cmd_prove,      &cmd_agent,
     &cmd_worker, &cmd_demo,       &cmd_fleet,  &cmd_portfolio, &cmd_completion, &cmd_man,
-    &cmd_budget, &cmd_note,       &cmd_pin,    &cmd_weigh,     &cmd_replay,     &cmd_census,    NULL,
+    &cmd_budget, &cmd_note,       &cmd_pin,    &cmd_weigh,     &cmd_replay,     &cmd_census,
+    NULL,
 };
 
 static const struct command *command_find(const char *name)

@@ -61,9 +61,9 @@ constraint("invocations divide keys and rows", function(c)
   return n >= 1 and c.Bc % n == 0 and c.Br % c.row_split == 0
 end)
 constraint("whole subgroups", function(c) return c.WorkGroupSize % warp(c) == 0 end)
-constraint("a subgroup adds up a row's parts", function(c)
-  if c.subgroups == "no" then return true end
-  return c.D_split <= warp(c) and (c.row_split == 1 or c.WorkGroupSize == c.row_split * warp(c))
+constraint("a subgroup has a row's parts", function(c) return c.D_split <= warp(c) end) -- it adds up products in any case
+constraint("a subgroup adds up a row", function(c)
+  return c.subgroups == "no" or c.row_split == 1 or c.WorkGroupSize == c.row_split * warp(c)
 end)
 constraint("numbers of an invocation", function(c) return held(c) <= (cpu and 128 or 512) end) -- more: minutes in a compiler
 

@@ -1,6 +1,6 @@
-// census: the configurations that ship, measured as they are. For each preset of a family, each type and a list of
-// columns, a session measures what the preset declares as baselines and ends; a page has a line for each of them,
-// beside the device's peak, for the issue trackers of those who ship them.
+// census: the configurations that ship, measured as they are. For each preset of a family, each
+// type and each number of columns, a session measures what the preset declares as baselines and
+// ends. A page has a line for each of them, beside the device's peak, for issue trackers.
 #include "base/build.h"
 #include "base/os.h"
 #include "cli/common.h"
@@ -20,7 +20,7 @@
 
 enum { MOST_SETTINGS = 64 };
 
-// What a family has: for each type of `types` and each number of columns a session, with the settings `with`.
+// A preset of a family: a session for each of `types` and `columns`, with the settings `with`.
 struct item {
     const char *preset, *types, *with, *columns;
     enum roofline_kind arithmetic; // what its kernels multiply
@@ -72,7 +72,8 @@ static bool has_run(const struct row *r)
     return r->baseline && r->baseline->outcome == OUTCOME_OK;
 }
 
-// Returns the share of the peak of what bounds it: memory, or the arithmetic of its kernels. 0: not known.
+// Returns the share of the peak of what bounds it: memory, or the arithmetic of its kernels.
+// 0: not known.
 static double share_of_peak(const struct census *c, const struct row *r, const char **by)
 {
     const struct session_record *s = r->session;

@@ -187,7 +187,8 @@ const struct manual_page manual_pages[] = {
      "devices doctor",
      NULL},
     {"census",
-     "A configuration that is not legal here, or fails, has a line that says so. --set type=q4_K and "
+     "A configuration that is not legal here, or fails, has a line that says so. --set type=q4_K "
+     "and "
      "--set N=1 choose one type and one number of columns.",
      {{"tilewalk census ggml --set ggml=llama.cpp >page.md", "Measures what llama.cpp ships."}},
      "prove tune",

@@ -137,7 +137,7 @@ static void leaves_out(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    const struct pass p = {.constant_count = 1, .constant = {{2, false, 0}}};
+    const struct pass p = {.constant_count = 2, .constant = {{2, false, 0}, {7, false, 5}}};
     struct spirv s = compile(shader(&a, "u == 0 ? 3 : 8 / u + 1"));
     assert_int_equal(shared_bytes(&s, &p), 12);
     spirv_finish(&s);
