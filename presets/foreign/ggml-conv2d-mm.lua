@@ -111,7 +111,8 @@ end
 local intel = { SHMEM_PAD = 0, UNROLL = "no" }
 baseline {
   K128_NPQ128 = block(128, 128, 16, 256, 8), K64_NPQ32 = block(64, 32, 32, 128, 4), K32_NPQ256 = block(32, 256, 16, 256, 8),
-  K64_NPQ128 = block(64, 128, 16, 256, 8), intel_K64_NPQ32 = block(64, 32, 32, 128, 4, intel), intel_K32_NPQ256 = block(32, 256, 16, 256, 8, intel),
+  K64_NPQ128 = block(64, 128, 16, 256, 8), intel_K64_NPQ32 = not cpu and block(64, 32, 32, 128, 4, intel) or nil,
+  intel_K32_NPQ256 = not cpu and block(32, 256, 16, 256, 8, intel) or nil,
 }
 
 export("constants", function(c)
