@@ -80,29 +80,66 @@ static void add_definition(const char *text, struct str *out)
     }
 }
 
-// Takes the sizes and the operator of a preset.
-static bool take_operator(const char *path, struct str *out, struct err *e)
+// Takes the names of buffers, { "NAME", ... }, between two words of a text; returns how many.
+static int take_names(const char *text, const char *from, const char *to, struct arena *a,
+                      const char **out, int most)
+{
+    const char *at = strstr(text, from), *end = at ? strstr(at, to) : NULL;
+    int count = 0;
+    for (; at && end && (at = strstr(at, "{ \"")) && at < end; at++) {
+        const char *name = arena_printf(a, "%.*s", (int)strcspn(at + 3, "\""), at + 3);
+        bool is_known = false;
+        for (int i = 0; i < count; i++)
+            is_known = is_known || str_equal(out[i], name);
+        if (!is_known && count < most)
+            out[count++] = name;
+    }
+    return count;
+}
+
+static void take_tensors(const struct operation *o, struct arena *a, struct scaffold_use *use)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int count = operation_tensors(o, tensor);
+    use->outputs = operation_outputs(o);
+    use->inputs = count - use->outputs;
+    for (int i = 0; i < count; i++)
+        use->buffer[i] = arena_strdup(a, tensor[i].name);
+}
+
+// Takes the sizes and the operator of a preset, and the names of its buffers.
+static bool take_operator(const char *path, struct arena *a, struct scaffold_use *use,
+                          struct str *out, struct err *e)
 {
     char *text;
     size_t length;
     if (!file_read(path, &text, &length, e))
         return false;
     bool defines = strstr(text, "operator.define") != NULL;
-    if (defines)
+    if (defines) {
         add_definition(text, out);
+        use->inputs =
+            take_names(text, "inputs", "output", a, use->buffer, SCAFFOLD_MAX_BUFFERS - 1);
+        use->outputs = take_names(text, "output", "reference", a, use->buffer + use->inputs, 1);
+    }
     free(text);
     if (defines)
         return true;
-    struct script *s = script_create(&(struct script_options){.path = path, .device_type = "none"}, e);
+    struct script *s =
+        script_create(&(struct script_options){.path = path, .device_type = "none"}, e);
     if (!s)
         return false;
     const struct operation *o = script_operation(s);
     bool is_built_in = o->kind && operation_kind_find(o->kind->name) == o->kind;
-    if (is_built_in)
+    if (is_built_in) {
         add_operation(o, out);
-    else
-        err_set(e, "--like: the operator of '%s' is a definition by compute(...), which other kernels cannot be held "
-                   "against (a preset with operator. can)", path);
+        take_tensors(o, a, use);
+    } else
+        err_set(e,
+                "--like: the operator of '%s' is a definition by compute(...), which other kernels "
+                "cannot be held "
+                "against (a preset with operator. can)",
+                path);
     script_destroy(s);
     return is_built_in;
 }
@@ -123,8 +160,9 @@ static char *seen_from(const struct adoption *a, bool by_setting, const char *pa
     char *seen = path_from(place, path);
     free(place);
     if (!seen)
-        err_at(e, path, 0, "included files have to lie in the folder of the shader or below it, or "
-                           "both below that of the space file (--out)");
+        err_at(e, path, 0,
+               "included files have to lie in the folder of the shader or below it, or "
+               "both below that of the space file (--out)");
     if (!seen || !by_setting)
         return seen;
     char *named = str_equal(seen, ".") ? mem_strdup(SETTING) : path_join(SETTING, seen);
@@ -132,15 +170,15 @@ static char *seen_from(const struct adoption *a, bool by_setting, const char *pa
     return named;
 }
 
-static bool write_space(const struct adoption *a, const struct scaffold *o,
-                        const char *operator_text, struct err *e)
+// `use` says what a preset gives.
+static bool write_space(const struct adoption *a, const struct scaffold *o, struct scaffold_use use,
+                        struct err *e)
 {
     char *seen[MOST_FOLDERS] = {NULL}, *place = path_folder(a->file ? a->file : a->path);
     char *near = path_from(place, a->path), *shader = NULL;
-    struct scaffold_use use = {.folders = a->folders,
-                               .folder = (const char *const *)seen,
-                               .by_setting = !near,
-                               .operator_text = operator_text};
+    use.folders = a->folders;
+    use.folder = (const char *const *)seen;
+    use.by_setting = !near;
     struct str lua = {0};
     free(place);
     use.shader = shader = seen_from(a, !near, a->path, e);
@@ -178,6 +216,8 @@ static int run_adopt(const struct command *self, const struct arguments *a)
     struct sandbox s;
     struct scaffold o;
     struct str operator_text = {0};
+    struct scaffold_use use = {.shader = NULL};
+    struct arena names;
     struct adoption all = {.path = a->operand[0],
                            .file = arguments_text(a, "out"),
                            .preset = arguments_text(a, "like")};
@@ -193,12 +233,15 @@ static int run_adopt(const struct command *self, const struct arguments *a)
         sandbox_allow(&s, SANDBOX_READ, all.folder[i]);
     confine_write_beside(&s, all.file);
     confine_enter(&s);
+    arena_init(&names);
     bool ok = scaffold_read(&o, all.path, all.folder, all.folders, &e);
     if (!ok)
         o = (struct scaffold){.constant_count = 0};
     ok = ok && scaffold_check(&o, all.path, &e) &&
-         (!preset || take_operator(preset, &operator_text, &e)) &&
-         write_space(&all, &o, preset ? str_text(&operator_text) : NULL, &e);
+         (!preset || take_operator(preset, &names, &use, &operator_text, &e));
+    use.operator_text = preset ? str_text(&operator_text) : NULL;
+    ok = ok && write_space(&all, &o, use, &e);
+    arena_finish(&names);
     str_finish(&operator_text);
     scaffold_finish(&o);
     free(preset);

@@ -581,8 +581,8 @@ static bool read_shape(struct check *c, const char *text, struct setting *set, i
 }
 
 // Tells which baselines may run on each shape, as a search for all of them would find.
-static bool check_shapes(struct check *c, const struct arguments *a,
-                         const struct script_options *o, struct err *e)
+static bool check_shapes(struct check *c, const struct arguments *a, const struct script_options *o,
+                         struct err *e)
 {
     const char *shape[TRIAL_MAX_SHAPES];
     struct setting set[MOST_SETTINGS];
@@ -613,8 +613,7 @@ static bool check_shapes(struct check *c, const struct arguments *a,
             json_add_text(&w, "reason", why);
             json_end(&w);
             if (!is_json)
-                printf("shape %s: baseline '%s': %s\n", shape[i], name,
-                       why ? why : "may run here");
+                printf("shape %s: baseline '%s': %s\n", shape[i], name, why ? why : "may run here");
         }
         json_end(&w);
         json_end(&w);

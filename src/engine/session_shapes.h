@@ -35,8 +35,8 @@ bool session_shapes_take(struct session *s, const struct session_options *o, str
 bool session_shapes_parse(struct session *s, struct err *e);
 void session_shapes_finish(struct session_shapes *all); // fine with NULL
 
-// As space_judge, on every shape. A baseline is judged as each shape declares it: `forbidden` gets a
-// bit for each shape that rejects it, `v` the first reason.
+// As space_judge, on every shape. A baseline is judged as each shape declares it: `forbidden` gets
+// a bit for each shape that rejects it, `v` the first reason.
 bool session_shapes_judge(const struct session_shapes *all, const struct limits *l,
                           const struct config *c, struct verdict *v, struct err *e);
 bool session_shapes_judge_baseline(const struct session_shapes *all, const struct limits *l,

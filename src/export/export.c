@@ -265,6 +265,7 @@ struct kernel {
     struct spirv spirv[JOB_MAX_PASSES];
     struct config config;
     struct str configuration, given[JOB_MAX_PASSES];
+    struct str addresses[JOB_MAX_PASSES], uniforms[JOB_MAX_PASSES]; // JSON
     struct kernel_description about;
 };
 
@@ -319,6 +320,52 @@ static void describe_session(const struct session_record *r, struct kernel_descr
     if (measured) {
         d->exact_inputs = custom_of(d->operation) ? CUSTOM_INPUTS : EXACT_INPUTS;
         d->exact_against = operator_reference_name(d->operation);
+    }
+}
+
+static const char *buffer_name(const struct operator_layout *l, int buffer)
+{
+    return buffer < l->count ? l->buffer[buffer].name : "scratch";
+}
+
+// Describes what a pass needs beside its buffers and push constants.
+static void describe_resources(struct kernel *k, int i, const struct operator_layout *l)
+{
+    const struct pass *p = &k->job.pass[i];
+    struct kernel_pass *to = &k->about.pass[i];
+    struct json_writer w = {.out = &k->addresses[i], .is_spaced = true};
+    uint32_t word;
+    json_begin_list(&w, NULL);
+    for (int a = 0; a < p->address_count; a++)
+        json_add_text(&w, NULL, buffer_name(l, p->address[a]));
+    json_end(&w);
+    w = (struct json_writer){.out = &k->uniforms[i], .is_spaced = true};
+    json_begin_list(&w, NULL);
+    for (int u = 0; u < p->uniform_count; u++) {
+        const struct job_block *b = &p->uniform[u].block;
+        json_begin_object(&w, NULL);
+        json_add_int(&w, "set", JOB_UNIFORM_SET);
+        json_add_int(&w, "binding", u);
+        json_begin_list(&w, "words");
+        for (uint32_t at = 0; at < b->bytes; at += sizeof word) {
+            memcpy(&word, b->byte + at, sizeof word);
+            json_add_count(&w, NULL, word);
+        }
+        json_end(&w);
+        json_end(&w);
+    }
+    json_end(&w);
+    to->addresses = p->address_count ? str_text(&k->addresses[i]) : NULL;
+    to->uniforms = p->uniform_count ? str_text(&k->uniforms[i]) : NULL;
+}
+
+static const char *begins_as(const struct job *j, const struct operator_layout *l, int buffer)
+{
+    switch (j->begin[buffer].how) {
+    case BEGIN_COPY: return buffer_name(l, j->begin[buffer].from);
+    case BEGIN_ZERO: return "zeros";
+    case BEGIN_KEPT: return "kept";
+    default: return NULL;
     }
 }
 
@@ -389,10 +436,13 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
                 .name = layout.buffer[i].name,
                 .access = layout.buffer[i].is_output ? "write" : "read",
                 .bytes = layout.buffer[i].bytes,
+                .begins = begins_as(&k.job, &layout, i),
             };
+        for (int i = 0; i < d->pass_count; i++)
+            describe_resources(&k, i, &layout);
         if (scratch_bytes)
-            d->binding[d->binding_count++] =
-                (struct kernel_binding){"scratch", "read-write", scratch_bytes};
+            d->binding[d->binding_count++] = (struct kernel_binding){
+                "scratch", "read-write", scratch_bytes, begins_as(&k.job, &layout, layout.count)};
         x->scratch_bytes = k.job.scratch_bytes;
         struct baselines baselines;
         struct str text = {0};
@@ -421,6 +471,8 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
     for (int i = 0; i < JOB_MAX_PASSES; i++) {
         spirv_finish(&k.spirv[i]);
         str_finish(&k.given[i]);
+        str_finish(&k.addresses[i]);
+        str_finish(&k.uniforms[i]);
     }
     str_finish(&k.configuration);
     job_finish(&k.job);

@@ -28,8 +28,7 @@ static bool has_addresses(const struct gpu *g)
 static enum gpu_status create_handle(struct gpu *g, uint64_t bytes, VkBuffer *out,
                                      VkMemoryRequirements *need, struct err *e)
 {
-    VkBufferUsageFlags addressed =
-        has_addresses(g) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0;
+    VkBufferUsageFlags addressed = has_addresses(g) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0;
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = bytes,
@@ -125,8 +124,8 @@ uint64_t vk_buffer_address(struct gpu *g, const struct gpu_buffer *b)
 {
     const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                             .buffer = b->handle};
-    const char *name = g->adapter.needs_address ? "vkGetBufferDeviceAddressKHR"
-                                                : "vkGetBufferDeviceAddress";
+    const char *name =
+        g->adapter.needs_address ? "vkGetBufferDeviceAddressKHR" : "vkGetBufferDeviceAddress";
     PFN_vkGetBufferDeviceAddress get =
         (PFN_vkGetBufferDeviceAddress)vkGetDeviceProcAddr(g->device, name);
     return has_addresses(g) && get ? get(g->device, &info) + b->guard : 0;

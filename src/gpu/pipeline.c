@@ -152,8 +152,8 @@ static enum gpu_status create_set_layout(struct gpu *g, VkDescriptorType type, i
 
 static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
 {
-    GPU_TRY(create_set_layout(g, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, p->bindings, &p->set_layout[0],
-                              e));
+    GPU_TRY(
+        create_set_layout(g, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, p->bindings, &p->set_layout[0], e));
     if (p->uniforms)
         GPU_TRY(create_set_layout(g, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, p->uniforms,
                                   &p->set_layout[1], e));

@@ -291,8 +291,8 @@ static enum gpu_status read_stamps(struct gpu *g, int pairs, double *seconds, st
     VK_TRY(vkGetQueryPoolResults(g->device, g->stamps, 0, 2 * (uint32_t)pairs, sizeof at, at,
                                  sizeof at[0], VK_QUERY_RESULT_64_BIT));
     for (int i = 0; i < pairs; i++)
-        *seconds += vk_stamp_seconds(at[2 * i], at[2 * i + 1], g->adapter.valid_bits,
-                                     g->adapter.tick_s);
+        *seconds +=
+            vk_stamp_seconds(at[2 * i], at[2 * i + 1], g->adapter.valid_bits, g->adapter.tick_s);
     return GPU_OK;
 }
 
@@ -304,8 +304,8 @@ static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, con
     for (int turn = 0; turn < t->count; turn++)
         for (const struct gpu_sequence *q = s; q; q = q->next)
             for (int i = 0; i < q->pass_count; i++)
-                GPU_TRY(create_sets(g, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn), set++,
-                                    e));
+                GPU_TRY(
+                    create_sets(g, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn), set++, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
     // Timestamps are no barriers: without a barrier after each dispatch the runs would overlap, and
     // the time would not be that of `repeats` runs one after the other.

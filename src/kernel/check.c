@@ -222,12 +222,10 @@ static bool check_number(struct block *b, const struct push_field *f, int field,
     if (is_address)
         return err_set(e, "its %s %sat byte %" PRIu32 " is %s, where address = gives an address",
                        b->what, quoted(n->name, name), at, is);
-    return err_set(e,
-                   "its %s %sat byte %" PRIu32
-                   " is %s, field %d of %s gives %s (write { \"%s\", value })",
-                   b->what, quoted(n->name, name), at, is, field, b->given,
-                   f->kind == PUSH_WHOLE ? "a whole number" : type_name(f->kind, f->bytes, gives),
-                   is);
+    return err_set(
+        e, "its %s %sat byte %" PRIu32 " is %s, field %d of %s gives %s (write { \"%s\", value })",
+        b->what, quoted(n->name, name), at, is, field, b->given,
+        f->kind == PUSH_WHOLE ? "a whole number" : type_name(f->kind, f->bytes, gives), is);
 }
 
 // Checks the numbers of one block, whose structure is `type`.

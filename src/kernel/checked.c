@@ -30,6 +30,7 @@ struct id {
     const uint32_t *members; // of a struct
     uint32_t stride, offset; // of an array; of a struct's last member
     uint32_t binding;        // of a variable and of pointers into it, plus 1; 0: it has none
+    bool is_elsewhere;       // in another descriptor set, as uniform blocks are
 };
 
 struct constant {
@@ -96,6 +97,8 @@ static void learn(struct checker *c, SpvOp op, const uint32_t *w, uint32_t n)
             target->stride = w[3];
         if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationBinding && w[3] < c->bindings)
             target->binding = w[3] + 1;
+        if (op == SpvOpDecorate && n >= 4 && w[2] == SpvDecorationDescriptorSet && w[3])
+            target->is_elsewhere = true;
     } else if (is_type(op)) {
         struct id *t = get(c, w[1]);
         t->kind = TYPE;
@@ -214,7 +217,8 @@ static void copy_in_function(struct checker *c, SpvOp op, const uint32_t *w, uin
         emit_report(c);
     if ((op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain) && n > 4) {
         const struct id *base = get(c, w[3]), *pointer = get(c, base->type);
-        uint32_t type = pointer->type, offset = 0, binding = base->binding;
+        uint32_t type = pointer->type, offset = 0;
+        uint32_t binding = base->is_elsewhere ? 0 : base->binding;
         int bit = binding                                        ? (int)binding - 1
                   : pointer->storage == SpvStorageClassWorkgroup ? SHARED_BIT
                                                                  : LOCAL_BIT;

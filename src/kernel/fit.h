@@ -4,8 +4,8 @@
 //     kernel_read_spirv(text, &spirv, e); kernel_fit(&pass, &spirv, e);
 //
 // Specialization constants become constants: those that the pass gives, else their defaults, and
-// those that are computed from them. So the workgroup size is of literals, that of the pass where it
-// gives one. One entry point stays, and bindings become those of the job (module.h).
+// those that are computed from them. So the workgroup size is of literals, that of the pass where
+// it gives one. One entry point stays, and bindings become those of the job (module.h).
 #ifndef TILEWALK_KERNEL_FIT_H
 #define TILEWALK_KERNEL_FIT_H
 

@@ -255,8 +255,8 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-// Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the place
-// of its address among the push constants.
+// Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the
+// place of its address among the push constants.
 static bool note_access(struct reader *r, uint32_t pointer, uint32_t *bound, uint32_t *addressed)
 {
     const struct id *p = id_get(r, pointer), *root = id_get(r, p->root);

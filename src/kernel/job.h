@@ -55,15 +55,15 @@ struct job_binding { // the buffer of the job that a binding of the shader is
     uint8_t buffer;
 };
 
-struct job_uniform { // in the fitted module it is at binding k of JOB_UNIFORM_SET
+struct job_uniform {       // in the fitted module it is at binding k of JOB_UNIFORM_SET
     uint16_t set, binding; // of the shader
     struct job_block block;
 };
 #define JOB_UNIFORM_SET 1
 
-// What a buffer that a pass writes holds before each run, beside poison, which finds what is not
-// written: the content of an input, or zeros. BEGIN_KEPT is zeroed before the first run, and each
-// run begins with what the one before has left.
+// A buffer that a pass writes begins each run as poison, which finds what is not written, as the
+// content of an input, or as zeros. BEGIN_KEPT is zeroed before the first run, and each run begins
+// with what the one before has left.
 enum job_begin { BEGIN_POISON, BEGIN_COPY, BEGIN_ZERO, BEGIN_KEPT };
 
 struct pass {
@@ -82,8 +82,8 @@ struct pass {
     uint32_t subgroup; // the required subgroup size; 0: any
     struct spec_constant constant[JOB_MAX_CONSTANTS];
     int constant_count;
-    struct job_block push;                    // push constants
-    uint8_t address[JOB_MAX_BUFFERS];         // buffers whose addresses they begin with
+    struct job_block push;            // push constants
+    uint8_t address[JOB_MAX_BUFFERS]; // buffers whose addresses they begin with
     int address_count;
     struct job_binding binding[JOB_MAX_BINDINGS];
     int binding_count;           // 0: binding i of set 0 is buffer i of the job

@@ -92,8 +92,8 @@ bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *
 
 // Reads the facts of a module; never past its end. False for anything but a well-formed module with
 // one GLCompute entry point, of any name, whose specialization constants are constants now
-// (kernel_fit). Descriptors other than storage buffers in set 0, and uniform blocks where kernel_fit
-// puts them, are refused: they cannot be bound.
+// (kernel_fit). Descriptors other than storage buffers in set 0, and uniform blocks where
+// kernel_fit puts them, are refused: they cannot be bound.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 // Returns the name of an inspected module's entry point, which lies in the module.
 const char *kernel_entry(const struct spirv *s);
@@ -101,8 +101,8 @@ const char *kernel_entry(const struct spirv *s);
 // `reason` gets a sentence.
 bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *reason, size_t size);
 
-// Checks the push constants and uniform blocks of an inspected module. Each number of the pass has to
-// be a number of the module's block: at the same byte, of the same width and type, and of the
+// Checks the push constants and uniform blocks of an inspected module. Each number of the pass has
+// to be a number of the module's block: at the same byte, of the same width and type, and of the
 // member that it names, where both have names. No number of the block may be missing; gaps between
 // them do not matter. `e` has no place, but the member's name where the module has one.
 bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *e);

@@ -252,8 +252,9 @@ static const char *image_kind(const struct binder *b, const struct resource *typ
         return "resource of another kind";
     if (word_of(b, image, 3) == SpvDimBuffer)
         return is_stored ? "storage texel buffer" : "texel buffer";
-    return is_sampled ? "sampled image with its sampler" : is_stored ? "storage image"
-                                                                     : "sampled image";
+    return is_sampled  ? "sampled image with its sampler"
+           : is_stored ? "storage image"
+                       : "sampled image";
 }
 
 // Returns why a resource cannot be bound, as its kind; NULL: it can.

@@ -54,25 +54,56 @@ struct onnx_tensor *fold_same(const struct onnx_at *n)
     return t;
 }
 
-// Computes Add, Sub, Mul and Div.
-struct onnx_tensor *fold_arithmetic(const struct onnx_at *n)
+static bool is_real(int type)
 {
-    const struct onnx_value *a = onnx_in(n, 0), *b = onnx_in(n, 1), *out = onnx_out(n, 0);
-    const char *kind = n->node->kind;
+    return type == ONNX_FLOAT || type == ONNX_DOUBLE || type == ONNX_FLOAT16 ||
+           type == ONNX_BFLOAT16;
+}
+
+static double element_for(const struct onnx_value *v, const struct onnx_shape *out, int64_t index)
+{
+    return onnx_element(v->constant, onnx_broadcast_index(&v->shape, out, index));
+}
+
+// Computes the functions of elements, of one, two or (Sum, Max, Min) any number of inputs.
+struct onnx_tensor *fold_elements(const struct onnx_at *n)
+{
+    const struct onnx_function *f = onnx_function_find(n->node->kind);
+    const struct onnx_value *out = onnx_out(n, 0);
+    int needs = n->step->kind->needs, inputs = needs == ONNX_ALL ? n->node->input_count : needs;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
-    bool is_whole = out->type != ONNX_FLOAT && out->type != ONNX_DOUBLE &&
-                    out->type != ONNX_FLOAT16 && out->type != ONNX_BFLOAT16;
     int64_t count = t ? onnx_count(&out->shape) : 0;
     for (int64_t i = 0; i < count; i++) {
-        double x = onnx_element(a->constant, onnx_broadcast_index(&a->shape, &out->shape, i));
-        double y = onnx_element(b->constant, onnx_broadcast_index(&b->shape, &out->shape, i));
-        double result = str_equal(kind, "Add")   ? x + y
-                        : str_equal(kind, "Sub") ? x - y
-                        : str_equal(kind, "Mul") ? x * y
-                                                 : x / y;
-        value[i] = is_whole ? trunc(result) : result;
+        double result = element_for(onnx_in(n, 0), &out->shape, i);
+        if (inputs == 1 && needs == 1)
+            result = f->of(result, 0);
+        for (int k = 1; k < inputs; k++)
+            result = f->of(result, element_for(onnx_in(n, k), &out->shape, i));
+        value[i] = is_real(out->type) ? result : trunc(result);
     }
+    return t;
+}
+
+struct onnx_tensor *fold_where(const struct onnx_at *n)
+{
+    const struct onnx_shape *out = &onnx_out(n, 0)->shape;
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(out) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = element_for(onnx_in(n, element_for(onnx_in(n, 0), out, i) != 0 ? 1 : 2), out, i);
+    return t;
+}
+
+struct onnx_tensor *fold_range(const struct onnx_at *n)
+{
+    double *value;
+    struct onnx_tensor *t = begin(n, &value);
+    int64_t count = t ? onnx_count(&onnx_out(n, 0)->shape) : 0;
+    for (int64_t i = 0; i < count; i++)
+        value[i] = onnx_element(onnx_in(n, 0)->constant, 0) +
+                   (double)i * onnx_element(onnx_in(n, 2)->constant, 0);
     return t;
 }
 
@@ -87,24 +118,18 @@ static double convert(double a, int type)
     }
 }
 
-// Computes Sqrt, Neg and Cast.
-struct onnx_tensor *fold_unary(const struct onnx_at *n)
+struct onnx_tensor *fold_cast(const struct onnx_at *n)
 {
     const struct onnx_value *x = onnx_in(n, 0);
-    const char *kind = n->node->kind;
     int to = onnx_out(n, 0)->type;
-    bool is_cast = str_equal(kind, "Cast"), is_root = str_equal(kind, "Sqrt");
-    bool is_real = to == ONNX_FLOAT || to == ONNX_DOUBLE || to == ONNX_FLOAT16;
     int64_t count = onnx_count(&x->shape);
-    if (is_cast && is_real && count > MOST_FOLDED) // rounded where it is written
+    if (is_real(to) && to != ONNX_BFLOAT16 && count > MOST_FOLDED) // rounded where it is written
         return fold_view(n, &(struct onnx_strides){.shape = {1, {count}}, .stride = {1}});
-    if (is_cast && to == ONNX_BOOL)
-        return NULL;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
     for (int64_t i = 0; t && i < count; i++) {
         double a = onnx_element(x->constant, i);
-        value[i] = is_cast ? convert(a, to) : is_root ? sqrt(a) : -a;
+        value[i] = to == ONNX_BOOL ? a != 0 : convert(a, to);
     }
     return t;
 }
@@ -124,8 +149,10 @@ struct onnx_tensor *fold_shape(const struct onnx_at *n)
     double *value;
     struct onnx_tensor *t = begin(n, &value);
     bool is_shape = str_equal(n->node->kind, "Shape");
-    for (int i = 0; t && i < (is_shape ? s->rank : 1); i++)
-        value[i] = (double)(is_shape ? s->size[i] : onnx_count(s));
+    int first, end;
+    onnx_shape_part(n, &first, &end);
+    for (int i = 0; t && i < (is_shape ? end - first : 1); i++)
+        value[i] = (double)(is_shape ? s->size[first + i] : onnx_count(s));
     return t;
 }
 

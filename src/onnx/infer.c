@@ -119,16 +119,45 @@ enum onnx_verdict onnx_shape_of(const struct onnx_at *n, int input, struct onnx_
 
 // --- windows ---
 
-static bool read_sizes(const struct onnx_at *n, const char *name, int64_t out[2])
+static bool read_sizes(const struct onnx_at *n, const char *name, int axes, int64_t *out)
 {
     const struct onnx_attribute *a = onnx_attribute(n->node, name);
-    out[0] = out[1] = 1;
-    if (!a)
-        return true;
-    for (int i = 0; a->int_count == 2 && i < 2; i++)
-        out[i] = a->ints[i];
-    return a->int_count == 2 && out[0] > 0 && out[1] > 0 && out[0] < INT32_MAX &&
-           out[1] < INT32_MAX;
+    for (int i = 0; i < axes; i++) {
+        out[i] = a && a->int_count == axes ? a->ints[i] : 1;
+        if (out[i] < 1 || out[i] >= INT32_MAX)
+            return false;
+    }
+    return !a || a->int_count == axes;
+}
+
+// Reads what a node says of its window, all but how many there are.
+static enum onnx_verdict read_window(const struct onnx_at *n, const struct onnx_shape *image,
+                                     const int64_t *kernel, struct onnx_window *out)
+{
+    const struct onnx_attribute *pads = onnx_attribute(n->node, "pads");
+    int axes = image->rank - 2;
+    *out = (struct onnx_window){.axes = axes};
+    if (axes < 1 || axes > ONNX_MAX_AXES)
+        return onnx_unsupported(n, "it is not over images (batch, channels, one to three sizes)");
+    bool ok = read_sizes(n, "strides", axes, out->stride) &&
+              read_sizes(n, "dilations", axes, out->dilation) &&
+              (!pads || pads->int_count == 2 * axes);
+    for (int i = 0; i < axes && ok; i++) {
+        out->kernel[i] = kernel[i];
+        out->before[i] = pads ? pads->ints[i] : 0;
+        out->after[i] = pads ? pads->ints[i + axes] : 0;
+        ok = out->before[i] >= 0 && out->after[i] >= 0 && out->before[i] <= INT32_MAX / 2 &&
+             out->after[i] <= INT32_MAX / 2;
+    }
+    return ok ? ONNX_OK : onnx_invalid(n, "its strides, dilations or pads are wrong");
+}
+
+// Splits what is padded into before and behind; where it is odd, one of them has one more.
+static void split_padding(struct onnx_window *w, int axis, int64_t total, bool more_behind)
+{
+    total = int64_max(total, 0);
+    w->before[axis] = more_behind ? total / 2 : total - total / 2;
+    w->after[axis] = total - w->before[axis];
 }
 
 enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shape *image,
@@ -136,28 +165,13 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
 {
     const char *fit = onnx_text(n->node, "auto_pad", "NOTSET");
     bool rounds_up = onnx_int(n->node, "ceil_mode", 0);
-    if (image->rank != 4)
-        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
-    out->kernel[0] = kernel[0];
-    out->kernel[1] = kernel[1];
-    const struct onnx_attribute *pads = onnx_attribute(n->node, "pads");
-    bool ok = read_sizes(n, "strides", out->stride) && read_sizes(n, "dilations", out->dilation) &&
-              (!pads || pads->int_count == 4);
-    for (int i = 0; i < 2 && ok; i++) {
-        out->before[i] = pads ? pads->ints[i] : 0;
-        out->after[i] = pads ? pads->ints[i + 2] : 0;
-        ok = out->before[i] >= 0 && out->after[i] >= 0 && out->before[i] <= INT32_MAX / 2 &&
-             out->after[i] <= INT32_MAX / 2;
-    }
-    if (!ok)
-        return onnx_invalid(n, "its strides, dilations or pads are wrong");
-    for (int i = 0; i < 2; i++) {
+    TRY(read_window(n, image, kernel, out));
+    for (int i = 0; i < out->axes; i++) {
         int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
         if (str_starts(fit, "SAME")) {
             int64_t windows = (size + out->stride[i] - 1) / out->stride[i];
-            int64_t total = int64_max((windows - 1) * out->stride[i] + extent - size, 0);
-            out->before[i] = str_equal(fit, "SAME_UPPER") ? total / 2 : total - total / 2;
-            out->after[i] = total - out->before[i];
+            split_padding(out, i, (windows - 1) * out->stride[i] + extent - size,
+                          str_equal(fit, "SAME_UPPER"));
         } else if (str_equal(fit, "VALID")) {
             out->before[i] = out->after[i] = 0;
         }
@@ -165,6 +179,32 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
         if (room < 0)
             return onnx_invalid(n, "its window is larger than the padded image");
         out->out[i] = (room + (rounds_up ? out->stride[i] - 1 : 0)) / out->stride[i] + 1;
+    }
+    return ONNX_OK;
+}
+
+enum onnx_verdict onnx_window_back(const struct onnx_at *n, const struct onnx_shape *image,
+                                   const int64_t *kernel, struct onnx_window *out)
+{
+    const char *fit = onnx_text(n->node, "auto_pad", "NOTSET");
+    const struct onnx_attribute *more = onnx_attribute(n->node, "output_padding");
+    const struct onnx_attribute *to = onnx_attribute(n->node, "output_shape");
+    TRY(read_window(n, image, kernel, out));
+    if ((more && more->int_count != out->axes) || (to && to->int_count < out->axes))
+        return onnx_invalid(n, "its output_padding or output_shape is wrong");
+    for (int i = 0; i < out->axes; i++) {
+        int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
+        int64_t behind = more ? int64_clamp(more->ints[i], 0, INT32_MAX) : 0;
+        int64_t all = times_signed(size - 1, out->stride[i]) + extent + behind;
+        if (str_equal(fit, "VALID"))
+            out->before[i] = out->after[i] = 0;
+        int64_t wanted = to ? int64_clamp(to->ints[to->int_count - out->axes + i], 1, INT32_MAX)
+                            : times_signed(size, out->stride[i]);
+        if (to || str_starts(fit, "SAME"))
+            split_padding(out, i, all - wanted, str_equal(fit, "SAME_UPPER"));
+        out->out[i] = to ? wanted : all - out->before[i] - out->after[i];
+        if (size < 1 || out->out[i] < 1)
+            return onnx_invalid(n, "nothing is left of what it gives");
     }
     return ONNX_OK;
 }
@@ -190,17 +230,19 @@ static bool was_for_training(const struct onnx_at *n)
 enum onnx_verdict infer_dropout(const struct onnx_at *n)
 {
     const struct onnx_value *trains = onnx_in(n, 2);
+    TRY(infer_same(n));
     if (onnx_out(n, 1) && onnx_out(n, 1)->uses)
         return onnx_unsupported(n, "its mask is used");
     if (was_for_training(n) || (trains && (!trains->constant || onnx_count(&trains->shape) != 1 ||
                                            onnx_whole(trains->constant, 0) != 0)))
         return onnx_unsupported(n, "it is for training");
-    return infer_same(n);
+    return ONNX_OK;
 }
 
 enum onnx_verdict infer_batch_norm(const struct onnx_at *n)
 {
     const struct onnx_shape *x = shape_in(n, 0);
+    TRY(onnx_set_output(n, x));
     if (onnx_int(n->node, "training_mode", 0) || was_for_training(n))
         return onnx_unsupported(n, "it is for training");
     for (int i = 1; i < n->node->output_count; i++)
@@ -209,7 +251,7 @@ enum onnx_verdict infer_batch_norm(const struct onnx_at *n)
     for (int i = 1; i < 5; i++)
         if (x->rank < 2 || onnx_count(shape_in(n, i)) != x->size[1])
             return onnx_invalid(n, "its input %d has not one number a channel", i + 1);
-    return onnx_set_output(n, x);
+    return ONNX_OK;
 }
 
 enum onnx_verdict infer_cast(const struct onnx_at *n)
@@ -227,9 +269,11 @@ enum onnx_verdict infer_cast(const struct onnx_at *n)
 enum onnx_verdict infer_broadcast(const struct onnx_at *n)
 {
     struct onnx_shape all = *shape_in(n, 0), more;
-    if (onnx_int(n->node, "broadcast", 0))
+    if (onnx_int(n->node, "broadcast", 0)) {
+        TRY(infer_same(n));
         return onnx_unsupported(n, "it broadcasts as models did before version 7");
-    int count = str_equal(n->node->kind, "Sum") ? n->node->input_count : 2;
+    }
+    int needs = n->step->kind->needs, count = needs == ONNX_ALL ? n->node->input_count : needs;
     for (int i = 1; i < count; i++) {
         if (!onnx_broadcast(&all, shape_in(n, i), &more))
             return onnx_invalid(n, "its inputs' shapes do not go together");
@@ -259,21 +303,50 @@ enum onnx_verdict infer_concat(const struct onnx_at *n)
 
 // --- windows ---
 
+// Sets the shape that windows give: as many as `w` has, of each of `channels`.
+static enum onnx_verdict set_windows(const struct onnx_at *n, int64_t channels,
+                                     const struct onnx_window *w)
+{
+    struct onnx_shape out = {2 + w->axes, {shape_in(n, 0)->size[0], channels}};
+    for (int i = 0; i < w->axes; i++)
+        out.size[2 + i] = w->out[i];
+    return onnx_set_output(n, &out);
+}
+
 enum onnx_verdict infer_conv(const struct onnx_at *n)
 {
     const struct onnx_shape *x = shape_in(n, 0), *w = shape_in(n, 1);
     struct onnx_window window;
     int64_t groups = onnx_int(n->node, "group", 1);
-    if (x->rank != 4 || w->rank != 4)
-        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
+    if (x->rank < 3 || x->rank != w->rank)
+        return onnx_unsupported(n, "it is not over images (batch, channels, one to three sizes)");
     if (groups < 1 || times_signed(w->size[1], groups) != x->size[1] || w->size[0] % groups)
         return onnx_invalid(n, "the weights do not fit the %" PRId64 " channels of its input",
                             x->size[1]);
     if (onnx_in(n, 2) && onnx_count(shape_in(n, 2)) != w->size[0])
         return onnx_invalid(n, "its bias has not one number a channel");
     TRY(onnx_window_of(n, x, &w->size[2], &window));
-    return onnx_set_output(
-        n, &(struct onnx_shape){4, {x->size[0], w->size[0], window.out[0], window.out[1]}});
+    return set_windows(n, w->size[0], &window);
+}
+
+enum onnx_verdict infer_conv_transpose(const struct onnx_at *n)
+{
+    const struct onnx_shape *x = shape_in(n, 0), *w = shape_in(n, 1);
+    struct onnx_window window;
+    int64_t groups = onnx_int(n->node, "group", 1);
+    if (x->rank < 3 || x->rank != w->rank)
+        return onnx_unsupported(n, "it is not over images (batch, channels, one to three sizes)");
+    if (groups < 1 || w->size[0] != x->size[1] || x->size[1] % groups)
+        return onnx_invalid(n, "the weights do not fit the %" PRId64 " channels of its input",
+                            x->size[1]);
+    int64_t channels = times_signed(w->size[1], groups);
+    if (onnx_in(n, 2) && onnx_count(shape_in(n, 2)) != channels)
+        return onnx_invalid(n, "its bias has not one number a channel");
+    for (int i = 2; i < w->rank; i++)
+        if (w->size[i] < 1)
+            return onnx_invalid(n, "its weights have no elements");
+    TRY(onnx_window_back(n, x, &w->size[2], &window));
+    return set_windows(n, channels, &window);
 }
 
 enum onnx_verdict infer_pool(const struct onnx_at *n)
@@ -281,16 +354,22 @@ enum onnx_verdict infer_pool(const struct onnx_at *n)
     const struct onnx_shape *x = shape_in(n, 0);
     const struct onnx_attribute *kernel = onnx_attribute(n->node, "kernel_shape");
     struct onnx_window window;
-    if (onnx_out(n, 1) && onnx_out(n, 1)->uses)
-        return onnx_unsupported(n, "it also gives where the largest are");
-    if (x->rank != 4)
-        return onnx_unsupported(n, "it is not over images (batch, channels, height, width)");
-    if (!kernel || kernel->int_count != 2 || kernel->ints[0] < 1 || kernel->ints[1] < 1 ||
-        kernel->ints[0] > INT32_MAX || kernel->ints[1] > INT32_MAX)
+    if (x->rank < 3 || x->rank > 2 + ONNX_MAX_AXES)
+        return onnx_unsupported(n, "it is not over images (batch, channels, one to three sizes)");
+    bool ok = kernel && kernel->int_count == x->rank - 2;
+    for (int i = 0; ok && i < x->rank - 2; i++)
+        ok = kernel->ints[i] >= 1 && kernel->ints[i] <= INT32_MAX;
+    if (!ok)
         return onnx_invalid(n, "its kernel_shape is wrong");
     TRY(onnx_window_of(n, x, kernel->ints, &window));
-    return onnx_set_output(
-        n, &(struct onnx_shape){4, {x->size[0], x->size[1], window.out[0], window.out[1]}});
+    TRY(set_windows(n, x->size[1], &window));
+    struct onnx_value *places = onnx_out(n, 1);
+    if (!places || !places->uses)
+        return ONNX_OK;
+    places->has_shape = true;
+    places->shape = onnx_out(n, 0)->shape;
+    places->type = ONNX_INT64;
+    return onnx_unsupported(n, "it also gives where the largest are");
 }
 
 enum onnx_verdict infer_global_pool(const struct onnx_at *n)
@@ -321,16 +400,23 @@ enum onnx_verdict infer_gemm(const struct onnx_at *n)
 enum onnx_verdict infer_matmul(const struct onnx_at *n)
 {
     struct onnx_shape a = *shape_in(n, 0), b = *shape_in(n, 1), x = {0}, y = {0}, out;
-    if (a.rank < 2 || b.rank < 2)
-        return onnx_unsupported(n, "it is of a vector");
+    bool is_row = a.rank == 1, is_column = b.rank == 1; // vectors, whose axis of one element goes
+    if (a.rank < 1 || b.rank < 1)
+        return onnx_unsupported(n, "it is of a number");
+    if (is_row)
+        a = (struct onnx_shape){2, {1, a.size[0]}};
+    if (is_column)
+        b = (struct onnx_shape){2, {b.size[0], 1}};
     for (int i = 0; i < a.rank - 2; i++)
         x.size[x.rank++] = a.size[i];
     for (int i = 0; i < b.rank - 2; i++)
         y.size[y.rank++] = b.size[i];
     if (a.size[a.rank - 1] != b.size[b.rank - 2] || !onnx_broadcast(&x, &y, &out))
         return onnx_invalid(n, "its matrices do not go together");
-    out.size[out.rank++] = a.size[a.rank - 2];
-    out.size[out.rank++] = b.size[b.rank - 1];
+    if (!is_row)
+        out.size[out.rank++] = a.size[a.rank - 2];
+    if (!is_column)
+        out.size[out.rank++] = b.size[b.rank - 1];
     return onnx_set_output(n, &out);
 }
 
@@ -375,7 +461,7 @@ enum onnx_verdict infer_flatten(const struct onnx_at *n)
     return onnx_set_output(n, &out);
 }
 
-// Infers Squeeze and ReduceMean, which leave axes out.
+// Infers Squeeze and the reductions, which leave axes out.
 enum onnx_verdict infer_reduced(const struct onnx_at *n)
 {
     const struct onnx_shape *x = shape_in(n, 0);
@@ -480,13 +566,21 @@ enum onnx_verdict infer_constant_of_shape(const struct onnx_at *n)
     return ONNX_OK;
 }
 
+void onnx_shape_part(const struct onnx_at *n, int *first, int *end)
+{
+    int64_t rank = shape_in(n, 0)->rank;
+    int64_t from = onnx_int(n->node, "start", 0), to = onnx_int(n->node, "end", rank);
+    *first = (int)int64_clamp(from < 0 ? from + rank : from, 0, rank);
+    *end = (int)int64_clamp(to < 0 ? to + rank : to, *first, rank);
+}
+
 // Infers Shape and Size, whose result has one axis or none.
 enum onnx_verdict infer_shape(const struct onnx_at *n)
 {
     bool is_shape = str_equal(n->node->kind, "Shape");
-    if (onnx_attribute(n->node, "start") || onnx_attribute(n->node, "end"))
-        return onnx_unsupported(n, "it tells of some axes only");
-    TRY(onnx_set_output(n, &(struct onnx_shape){is_shape, {shape_in(n, 0)->rank}}));
+    int first, end;
+    onnx_shape_part(n, &first, &end);
+    TRY(onnx_set_output(n, &(struct onnx_shape){is_shape, {end - first}}));
     onnx_out(n, 0)->type = ONNX_INT64;
     return ONNX_OK;
 }

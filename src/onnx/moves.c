@@ -105,6 +105,9 @@ enum onnx_verdict lowering_strided(struct lowering *l, const struct onnx_at *n, 
     int64_t count = onnx_count(&onnx_in(n, input)->shape);
     int from;
     TRY(lowering_flow(l, n, input, &from));
+    for (int i = 0; i < s->shape.rank; i++)
+        if (s->stride[i] < 0)
+            return onnx_unsupported(n, "it goes backwards");
     // Drops axes of one element and joins neighbours that one stride covers.
     int kept = 0;
     for (int i = 0; i < s->shape.rank; i++) {
@@ -259,13 +262,14 @@ enum onnx_verdict move_slice(const struct onnx_at *n, int output, struct onnx_st
         int64_t step = steps.is_there ? steps.value[i] : 1;
         if (step == 0)
             return onnx_invalid(n, "its step is 0");
-        if (step < 0)
-            return onnx_unsupported(n, "it goes backwards");
-        begin = int64_clamp(begin < 0 ? begin + size : begin, 0, size);
-        end = int64_clamp(end < 0 ? end + size : end, 0, size);
+        // Backwards it ends before the first element at -1.
+        int64_t last = step < 0 ? size - 1 : size, least = step < 0 ? -1 : 0;
+        begin = int64_clamp(begin < 0 ? begin + size : begin, 0, last);
+        end = int64_clamp(end < 0 ? end + size : end, least, size);
         first[axis] = begin;
         each[axis] = step;
-        out->shape.size[axis] = end > begin ? (end - begin + step - 1) / step : 0;
+        int64_t way = step < 0 ? begin - end : end - begin, by = step < 0 ? -step : step;
+        out->shape.size[axis] = size > 0 && way > 0 ? (way + by - 1) / by : 0;
     }
     onnx_strides_of(x, out->stride);
     for (int i = 0; i < x->rank; i++) {

@@ -42,13 +42,27 @@ const char *onnx_find_mistyped(const struct onnx_node *n);
 // Returns the tensor of a Constant node; NULL: it has no numbers.
 const struct onnx_tensor *onnx_constant_of(const struct onnx_node *n);
 
-// The window of a convolution or a pool, for height and width.
+// The window of a convolution or a pool, for each axis behind the channels.
+enum { ONNX_MAX_AXES = 3 };
 struct onnx_window {
-    int64_t kernel[2], stride[2], dilation[2], before[2], after[2], out[2];
+    int axes;
+    int64_t kernel[ONNX_MAX_AXES], stride[ONNX_MAX_AXES], dilation[ONNX_MAX_AXES];
+    int64_t before[ONNX_MAX_AXES], after[ONNX_MAX_AXES], out[ONNX_MAX_AXES];
 };
-// `image` is batch, channels, height and width.
+// `image` is batch, channels, and up to three sizes.
 enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shape *image,
                                  const int64_t *kernel, struct onnx_window *out);
+// The same of a transposed convolution, whose `before` and `after` are cut off.
+enum onnx_verdict onnx_window_back(const struct onnx_at *n, const struct onnx_shape *image,
+                                   const int64_t *kernel, struct onnx_window *out);
+
+// A function of elements: "Exp", of one or two.
+struct onnx_function {
+    const char *name;
+    const char *apply; // what computes it in the preset elementwise; NULL: nothing does
+    double (*of)(double x, double z);
+};
+const struct onnx_function *onnx_function_find(const char *name); // NULL: there is none
 
 // Numbers that are an attribute of a node or, in later versions, a constant input.
 struct onnx_list {
@@ -73,6 +87,8 @@ int64_t onnx_broadcast_index(const struct onnx_shape *from, const struct onnx_sh
 void onnx_strides_of(const struct onnx_shape *s, int64_t *out);
 void onnx_broadcast_strides(const struct onnx_shape *from, const struct onnx_shape *to,
                             struct onnx_strides *out);
+// Finds which axes Shape tells: those from `first` to before `end`.
+void onnx_shape_part(const struct onnx_at *n, int *first, int *end);
 bool onnx_same_shape(const struct onnx_shape *a, const struct onnx_shape *b);
 
 // Leaves the function with the verdict of `call` unless that is fine.
@@ -92,13 +108,17 @@ bool onnx_same_shape(const struct onnx_shape *a, const struct onnx_shape *b);
 
 // clang-format off
 #define ONNX_INFERRED(X) \
-    X(same) X(broadcast) X(conv) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) X(reshape) X(flatten) \
-    X(reduced) X(unsqueeze) X(moved) X(concat) X(gather) X(cast) X(constant) X(constant_of_shape) X(shape) \
-    X(dropout)
-#define ONNX_FOLDED(X) X(same) X(arithmetic) X(unary) X(constant_of_shape) X(shape) X(moved) X(concat) X(gather)
+    X(same) X(broadcast) X(conv) X(conv_transpose) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) \
+    X(reshape) X(flatten) X(reduced) X(unsqueeze) X(moved) X(concat) X(gather) X(cast) X(constant) \
+    X(constant_of_shape) X(shape) X(dropout) \
+    X(open) X(truth) X(where) X(retyped) X(layer_norm) X(recurrent) X(place) X(top) X(one_hot) X(pad) X(tile) \
+    X(resize) X(depth_space) X(gather_elements) X(gather_nd) X(range) X(einsum)
+#define ONNX_FOLDED(X) \
+    X(same) X(elements) X(where) X(cast) X(constant_of_shape) X(shape) X(moved) X(concat) X(gather) X(range)
 #define ONNX_LOWERED(X) \
-    X(same) X(conv) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) X(activation) X(add) X(arithmetic) \
-    X(softmax) X(lrn) X(moved) X(concat) X(gather) X(reduce_mean)
+    X(same) X(conv) X(conv_transpose) X(pool) X(global_pool) X(gemm) X(matmul) X(batch_norm) X(layer_norm) \
+    X(activation) X(function) X(power) X(add) X(arithmetic) X(extreme) X(softmax) X(lrn) X(moved) X(concat) \
+    X(gather) X(reduce)
 #define ONNX_MOVED(X) X(transpose) X(slice) X(split) X(expand)
 // clang-format on
 

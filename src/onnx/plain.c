@@ -92,6 +92,56 @@ enum onnx_verdict lower_activation(struct lowering *l, const struct onnx_at *n)
     return sum ? lowering_alias(l, n, 0) : lowering_give(l, n, 0);
 }
 
+// --- functions of one input, that no sum computes ---
+
+// Lowers functions that the preset elementwise has, with a slope and a number that is added.
+enum onnx_verdict lower_function(struct lowering *l, const struct onnx_at *n)
+{
+    const char *kind = n->node->kind, *apply = onnx_function_find(kind)->apply;
+    bool is_hard = str_equal(kind, "HardSigmoid");
+    double slope = onnx_real(n->node, "alpha", is_hard ? 0.2 : 1);
+    double added = onnx_real(n->node, "beta", 0.5);
+    int source;
+    if (str_equal(kind, "Gelu") && str_equal(onnx_text(n->node, "approximate", "none"), "tanh"))
+        apply = "gelu_tanh";
+    if (!isfinite(slope) || !isfinite(added) || (str_equal(kind, "Celu") && slope == 0))
+        return onnx_unsupported(n, "its alpha or beta is no number that makes sense");
+    if ((str_equal(kind, "Selu") &&
+         (onnx_attribute(n->node, "alpha") || onnx_attribute(n->node, "gamma"))) ||
+        (str_equal(kind, "Swish") && slope != 1))
+        return onnx_unsupported(n, "it has other factors than usual");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = add_elementwise(l, n, apply, source);
+    if (is_hard || str_equal(kind, "Elu") || str_equal(kind, "Celu"))
+        lowering_set_real(l, to, "slope", slope);
+    if (is_hard)
+        lowering_set_real(l, to, "low", added);
+    return lowering_give(l, n, 0);
+}
+
+// Lowers powers whose exponent is a constant that is simple.
+enum onnx_verdict lower_power(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_tensor *c = onnx_in(n, 1)->constant;
+    double exponent = c && c->count == 1 ? onnx_element(c, 0) : NAN;
+    const char *apply = exponent == 2     ? "mul"
+                        : exponent == 0.5 ? "sqrt"
+                        : exponent == -1  ? "reciprocal"
+                                          : NULL;
+    int source;
+    if (!onnx_same_shape(&onnx_in(n, 0)->shape, &onnx_out(n, 0)->shape))
+        return onnx_unsupported(n, "its exponent makes it larger");
+    if (exponent == 1)
+        return lowering_alias(l, n, 0);
+    if (!apply)
+        return onnx_unsupported(n, "its exponent is none of 2, 1, 0.5 and -1");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = add_elementwise(l, n, apply, source);
+    if (exponent == 2)
+        lowering_read(l, to, "Z", source);
+    return lowering_give(l, n, 0);
+}
+
 // --- with a constant ---
 
 enum { MOST_ALIKE = 1 << 16, MOST_SPREAD = 1 << 22, MOST_IN_ALL = 1 << 24 };
@@ -152,9 +202,10 @@ static double operand(const struct onnx_at *n, double c)
     return str_equal(n->node->kind, "Sub") ? -c : str_equal(n->node->kind, "Div") ? 1 / c : c;
 }
 
-// Adds or multiplies by a constant that is written as large as x.
+// Applies a function of x and a constant that is written as large as x; `as_first`: of the constant
+// and x.
 static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at *n, int flow,
-                                        const char *apply)
+                                        const char *apply, bool as_first)
 {
     const struct onnx_value *out = onnx_out(n, 0), *c = onnx_in(n, 1 - flow);
     int64_t count = onnx_count(&out->shape);
@@ -166,10 +217,15 @@ static enum onnx_verdict apply_constant(struct lowering *l, const struct onnx_at
     TRY(lowering_flow(l, n, flow, &source));
     l->spread += count;
     double *value = arena_zero(&l->out->arena, (size_t)count, sizeof *value);
-    for (int64_t i = 0; i < count; i++)
-        value[i] =
-            operand(n, onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i)));
-    struct onnx_weights *w = lowering_weigh(add_elementwise(l, n, apply, source), "Z", NULL);
+    bool is_turned = str_equal(apply, "add") || str_equal(apply, "mul"); // a - c is a + -c
+    for (int64_t i = 0; i < count; i++) {
+        double element = onnx_element(c->constant, onnx_broadcast_index(&c->shape, &out->shape, i));
+        value[i] = is_turned ? operand(n, element) : element;
+    }
+    struct onnx_layer *to = add_elementwise(l, n, apply, source);
+    if (as_first)
+        to->from[0].tensor = "Z";
+    struct onnx_weights *w = lowering_weigh(to, as_first ? "X" : "Z", NULL);
     w->shape = (struct onnx_shape){1, {count}};
     w->value = value;
     return lowering_give(l, n, 0);
@@ -184,7 +240,7 @@ static enum onnx_verdict with_constant(struct lowering *l, const struct onnx_at 
     bool is_same = onnx_same_shape(x, &onnx_out(n, 0)->shape) && onnx_count(x) > 0;
     const double *given = is_same ? channel_numbers(l, n, flow, &c) : NULL;
     if (!given)
-        return apply_constant(l, n, flow, is_factor ? "mul" : "add");
+        return apply_constant(l, n, flow, is_factor ? "mul" : "add", false);
     double *numbers = arena_zero(&l->out->arena, (size_t)c.channels, sizeof *numbers);
     for (int64_t i = 0; i < c.channels; i++)
         numbers[i] = operand(n, given[i]);
@@ -265,6 +321,23 @@ enum onnx_verdict lower_add(struct lowering *l, const struct onnx_at *n)
     return lowering_alias(l, n, 1 - other);
 }
 
+// Lowers c - x: a factor of -1 and a shift, where the constant differs by the channel only.
+static enum onnx_verdict take_from_constant(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 1)->shape;
+    struct onnx_channels c;
+    bool is_same = onnx_same_shape(x, &onnx_out(n, 0)->shape) && onnx_count(x) > 0;
+    const double *given = is_same ? channel_numbers(l, n, 1, &c) : NULL;
+    if (!given)
+        return apply_constant(l, n, 1, "sub", true);
+    double *factor = arena_zero(&l->out->arena, (size_t)c.channels, sizeof *factor);
+    for (int64_t i = 0; i < c.channels; i++)
+        factor[i] = -1;
+    c.factor = factor;
+    c.shift = given;
+    return lowering_affine(l, n, 1, &c);
+}
+
 // Lowers Sub, Mul and Div.
 enum onnx_verdict lower_arithmetic(struct lowering *l, const struct onnx_at *n)
 {
@@ -272,18 +345,28 @@ enum onnx_verdict lower_arithmetic(struct lowering *l, const struct onnx_at *n)
     bool is_difference = str_equal(n->node->kind, "Sub"),
          is_ratio = str_equal(n->node->kind, "Div");
     int flow = flow_beside_constant(n);
-    if (is_ratio && !by)
-        return onnx_unsupported(n, "no kernel divides two tensors");
-    for (int64_t i = 0; is_ratio && i < by->count; i++)
+    for (int64_t i = 0; is_ratio && by && i < by->count; i++)
         if (onnx_element(by, i) == 0)
             return onnx_unsupported(n, "it divides by 0");
-    if (is_ratio)
-        return with_constant(l, n, 0, true);
     if (flow < 0)
-        return add_binary(l, n, is_difference ? "sub" : "mul");
-    if (is_difference && flow > 0)
-        return onnx_unsupported(n, "it takes something from a constant");
+        return add_binary(l, n, onnx_function_find(n->node->kind)->apply);
+    if (flow > 0 && is_ratio)
+        return apply_constant(l, n, flow, "div", true);
+    if (flow > 0 && is_difference)
+        return take_from_constant(l, n);
     return with_constant(l, n, flow, !is_difference);
+}
+
+// Lowers Max and Min of two.
+enum onnx_verdict lower_extreme(struct lowering *l, const struct onnx_at *n)
+{
+    const char *apply = onnx_function_find(n->node->kind)->apply;
+    if (n->node->input_count == 1)
+        return lowering_alias(l, n, 0);
+    if (n->node->input_count > 2)
+        return onnx_unsupported(n, "it is of more than two");
+    int flow = flow_beside_constant(n);
+    return flow < 0 ? add_binary(l, n, apply) : apply_constant(l, n, flow, apply, false);
 }
 
 // --- along rows ---

@@ -57,17 +57,37 @@ static void apply_affine(struct lowering *l, struct onnx_layer *to, const double
 
 // --- convolutions ---
 
+// Makes a window and the sizes of its image those of rows and columns: of one axis it is one of one
+// row. False: it has three.
+static bool take_rows(struct onnx_window *w, const struct onnx_shape *x, int64_t image[4])
+{
+    if (!lowering_image(x, image) || w->axes > 2)
+        return false;
+    if (w->axes == 2)
+        return true;
+    image[2] = 1;
+    image[3] = x->size[2];
+    *w = (struct onnx_window){.axes = 2,
+                              .kernel = {1, w->kernel[0]},
+                              .stride = {w->stride[0], w->stride[0]},
+                              .dilation = {w->dilation[0], w->dilation[0]},
+                              .before = {0, w->before[0]},
+                              .after = {0, w->after[0]},
+                              .out = {1, w->out[0]}};
+    return true;
+}
+
 // Finds one padding before rows and columns, and an extra one behind them, that give as many
 // windows. False: there is none.
-static bool find_padding(const struct onnx_window *w, const struct onnx_shape *image,
-                         int64_t *padding, int64_t *extra)
+static bool find_padding(const struct onnx_window *w, const int64_t image[4], int64_t *padding,
+                         int64_t *extra)
 {
     int64_t stride = w->stride[0], most = INT32_MAX;
     *padding = w->before[0];
     *extra = 0;
     for (int i = 0; i < 2; i++) { // room / stride + 1 is how many windows there are
         int64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
-        int64_t room = image->size[2 + i] + 2 * *padding - extent;
+        int64_t room = image[2 + i] + 2 * *padding - extent;
         *extra = int64_max(*extra, (w->out[i] - 1) * stride - room);
         most = int64_min(most, w->out[i] * stride - 1 - room);
     }
@@ -123,36 +143,21 @@ static enum onnx_verdict add_depthwise(struct lowering *l, const struct onnx_at 
     return ONNX_OK;
 }
 
-enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
+// Sets what rows and columns have of their own: kernel_h, kernel_w, stride_h and so on.
+static void set_axes(struct lowering *l, struct onnx_layer *to, const char *name,
+                     const int64_t value[2])
 {
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
-    int64_t groups = onnx_int(n->node, "group", 1), padding, extra;
-    struct onnx_window window;
-    int source;
-    TRY(onnx_window_of(n, x, &w->size[2], &window));
-    if (!find_padding(&window, x, &padding, &extra))
-        return onnx_unsupported(
-            n, "its padding, strides or dilations differ between rows and columns");
-    if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
-        return onnx_unsupported(n, "its bias is not constant");
-    TRY(lowering_flow(l, n, 0, &source));
-    bool is_depthwise = groups == x->size[1] && groups > 1;
-    bool is_pixel = window.kernel[0] * window.kernel[1] == 1;
-    const char *preset = is_depthwise ? "depthwise" : is_pixel ? "conv1x1" : "conv-implicit";
-    struct onnx_layer *to = lowering_add(l, n, preset, NULL, onnx_out(n, 0));
-    set_image(l, to, is_depthwise ? "channels" : "in_channels", x->size);
-    if (is_depthwise)
-        lowering_set(l, to, "multiplier", w->size[0] / groups);
-    else
-        lowering_set(l, to, "out_channels", w->size[0]);
-    if (!is_depthwise && groups > 1)
-        lowering_set(l, to, "groups", groups);
-    set_kernel(l, to, &window, padding, extra);
-    lowering_read(l, to, "X", source);
-    begin_sum(to, w->size[0], window.out[0] * window.out[1]);
+    for (int i = 0; i < 2; i++)
+        lowering_set(l, to, arena_printf(&l->out->arena, "%s_%c", name, "hw"[i]), value[i]);
+}
+
+// Adds the convolution's weights and its bias.
+static enum onnx_verdict add_weights(struct lowering *l, const struct onnx_at *n,
+                                     struct onnx_layer *to, int64_t inner)
+{
     TRY(add_tensor(l, n, 1, to, "W"));
-    if (lowering_is_constant(n, 1))
-        factor_weights(to, w->size[0], w->size[1] * w->size[2] * w->size[3]);
+    if (inner && lowering_is_constant(n, 1))
+        factor_weights(to, to->channels, inner);
     if (onnx_in(n, 2)) {
         to->bias = arena_zero(&l->out->arena, (size_t)to->channels, sizeof *to->bias);
         for (int64_t i = 0; i < to->channels; i++)
@@ -162,15 +167,87 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
     return lowering_give(l, n, 0);
 }
 
+enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
+    int64_t groups = onnx_int(n->node, "group", 1), padding, extra, image[4];
+    struct onnx_window window;
+    int source;
+    TRY(onnx_window_of(n, x, &w->size[2], &window));
+    if (!take_rows(&window, x, image))
+        return onnx_unsupported(n, "it is over three axes");
+    if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
+        return onnx_unsupported(n, "its bias is not constant");
+    TRY(lowering_flow(l, n, 0, &source));
+    bool is_even = find_padding(&window, image, &padding, &extra);
+    bool is_depthwise = is_even && groups == image[1] && groups > 1;
+    bool is_pixel = window.kernel[0] * window.kernel[1] == 1;
+    const char *preset = !is_even       ? "conv-axes"
+                         : is_depthwise ? "depthwise"
+                         : is_pixel     ? "conv1x1"
+                                        : "conv-implicit";
+    struct onnx_layer *to = lowering_add(l, n, preset, NULL, onnx_out(n, 0));
+    set_image(l, to, is_depthwise ? "channels" : "in_channels", image);
+    if (is_depthwise)
+        lowering_set(l, to, "multiplier", w->size[0] / groups);
+    else
+        lowering_set(l, to, "out_channels", w->size[0]);
+    if (!is_depthwise && groups > 1)
+        lowering_set(l, to, "groups", groups);
+    if (is_even) {
+        set_kernel(l, to, &window, padding, extra);
+    } else {
+        set_axes(l, to, "kernel", window.kernel);
+        set_axes(l, to, "stride", window.stride);
+        set_axes(l, to, "dilation", window.dilation);
+        set_axes(l, to, "before", window.before);
+        for (int i = 0; i < 2; i++) // what rounding up asks for, too
+            window.after[i] = int64_max(0, (window.out[i] - 1) * window.stride[i] +
+                                               (window.kernel[i] - 1) * window.dilation[i] + 1 -
+                                               image[2 + i] - window.before[i]);
+        set_axes(l, to, "after", window.after);
+    }
+    lowering_read(l, to, "X", source);
+    begin_sum(to, w->size[0], window.out[0] * window.out[1]);
+    return add_weights(l, n, to, w->size[1] * window.kernel[0] * window.kernel[1]);
+}
+
+enum onnx_verdict lower_conv_transpose(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape, *w = &onnx_in(n, 1)->shape;
+    int64_t groups = onnx_int(n->node, "group", 1), image[4];
+    struct onnx_window window;
+    int source;
+    TRY(onnx_window_back(n, x, &w->size[2], &window));
+    if (!take_rows(&window, x, image))
+        return onnx_unsupported(n, "it is over three axes");
+    if (onnx_in(n, 2) && !lowering_is_constant(n, 2))
+        return onnx_unsupported(n, "its bias is not constant");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to = lowering_add(l, n, "conv-transposed", NULL, onnx_out(n, 0));
+    set_image(l, to, "in_channels", image);
+    lowering_set(l, to, "out_channels", w->size[1] * groups);
+    if (groups > 1)
+        lowering_set(l, to, "groups", groups);
+    set_axes(l, to, "kernel", window.kernel);
+    set_axes(l, to, "stride", window.stride);
+    set_axes(l, to, "dilation", window.dilation);
+    set_axes(l, to, "before", window.before);
+    set_axes(l, to, "out", window.out);
+    lowering_read(l, to, "X", source);
+    begin_sum(to, w->size[1] * groups, window.out[0] * window.out[1]);
+    return add_weights(l, n, to, groups == 1 ? window.kernel[0] * window.kernel[1] : 0);
+}
+
 // --- pools ---
 
 static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
-                                  const struct onnx_window *w, bool is_max, bool by_window)
+                                  const struct onnx_window *w, const int64_t image[4], bool is_max,
+                                  bool by_window)
 {
-    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     int64_t padding, extra;
     int source;
-    if (!find_padding(w, x, &padding, &extra) || w->kernel[0] != w->kernel[1] ||
+    if (!find_padding(w, image, &padding, &extra) || w->kernel[0] != w->kernel[1] ||
         w->dilation[0] != 1)
         return onnx_unsupported(
             n, "its window, padding or strides differ between rows and columns, or "
@@ -180,12 +257,12 @@ static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
     if (extra && by_window)
         return onnx_unsupported(n, "it counts padding that differs before and behind");
     for (int i = 0; i < 2; i++)
-        if ((w->out[i] - 1) * w->stride[i] - padding >= x->size[2 + i])
+        if ((w->out[i] - 1) * w->stride[i] - padding >= image[2 + i])
             return onnx_unsupported(n, "a window of it lies outside of the image");
     TRY(lowering_flow(l, n, 0, &source));
     struct onnx_layer *to =
         lowering_add(l, n, is_max ? "maxpool" : "avgpool", NULL, onnx_out(n, 0));
-    set_image(l, to, "channels", x->size);
+    set_image(l, to, "channels", image);
     lowering_set(l, to, "window", w->kernel[0]);
     lowering_set(l, to, "stride", w->stride[0]);
     lowering_set(l, to, "padding", padding);
@@ -199,11 +276,14 @@ static enum onnx_verdict add_pool(struct lowering *l, const struct onnx_at *n,
 
 enum onnx_verdict lower_pool(struct lowering *l, const struct onnx_at *n)
 {
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
     struct onnx_window w;
-    TRY(onnx_window_of(n, &onnx_in(n, 0)->shape, onnx_attribute(n->node, "kernel_shape")->ints,
-                       &w));
+    int64_t image[4];
+    TRY(onnx_window_of(n, x, onnx_attribute(n->node, "kernel_shape")->ints, &w));
+    if (!take_rows(&w, x, image))
+        return onnx_unsupported(n, "it is over three axes");
     bool is_padded = w.before[0] + w.before[1] + w.after[0] + w.after[1] > 0;
-    return add_pool(l, n, &w, str_equal(n->node->kind, "MaxPool"),
+    return add_pool(l, n, &w, image, str_equal(n->node->kind, "MaxPool"),
                     is_padded && onnx_int(n->node, "count_include_pad", 0));
 }
 
@@ -217,7 +297,7 @@ enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
     if (x->rank == 4 && size[2] == size[3]) {
         const struct onnx_window w = {
             .kernel = {size[2], size[2]}, .stride = {1, 1}, .dilation = {1, 1}, .out = {1, 1}};
-        return add_pool(l, n, &w, is_max, false);
+        return add_pool(l, n, &w, size, is_max, false);
     }
     if (is_max)
         return onnx_unsupported(n, "its images are not square");
@@ -227,20 +307,89 @@ enum onnx_verdict lower_global_pool(struct lowering *l, const struct onnx_at *n)
     return lowering_give(l, n, 0);
 }
 
-enum onnx_verdict lower_reduce_mean(struct lowering *l, const struct onnx_at *n)
+// Adds the sum or mean of rows: their product with a column of equal weights.
+static enum onnx_verdict add_rows(struct lowering *l, const struct onnx_at *n, int64_t rows,
+                                  int64_t columns, double weight)
+{
+    int source;
+    struct onnx_tensor *alike = arena_zero(&l->out->arena, 1, sizeof *alike);
+    TRY(lowering_flow(l, n, 0, &source));
+    *alike = (struct onnx_tensor){
+        .type = ONNX_FLOAT, .shape = {2, {columns, 1}}, .count = columns, .fill = weight};
+    struct onnx_layer *to = lowering_add(l, n, "gemm", NULL, onnx_out(n, 0));
+    lowering_set(l, to, "N", rows);
+    lowering_set(l, to, "M", 1);
+    lowering_set(l, to, "K", columns);
+    lowering_set_word(l, to, "layout", "nn");
+    lowering_read(l, to, "A", source);
+    lowering_weigh(to, "B", alike);
+    factor_weights(to, 1, 1);
+    begin_sum(to, 1, rows);
+    return lowering_give(l, n, 0);
+}
+
+// Lowers ReduceMean and ReduceSum of whole images, and of the last axes.
+enum onnx_verdict lower_reduce(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    bool is_mean = str_equal(n->node->kind, "ReduceMean");
     struct onnx_list axes;
     bool gone[ONNX_MAX_RANK] = {false};
+    int64_t rows = 1, columns = 1;
     TRY(onnx_list_of(n, "axes", 1, &axes));
     if (!axes.count && onnx_int(n->node, "noop_with_empty_axes", 0))
         return lowering_alias(l, n, 0);
     for (int i = 0; i < axes.count; i++)
         if (onnx_axis(x, &axes.value[i]))
             gone[axes.value[i]] = true;
-    if (x->rank != 4 || !gone[2] || !gone[3] || gone[0] || gone[1])
-        return onnx_unsupported(n, "it is not the mean of whole images");
-    return lower_global_pool(l, n);
+    if (is_mean && x->rank == 4 && gone[2] && gone[3] && !gone[0] && !gone[1])
+        return lower_global_pool(l, n);
+    bool is_last = true;
+    for (int i = 0; i < x->rank; i++) {
+        gone[i] |= !axes.count;
+        is_last &= gone[i] || columns == 1;
+        *(gone[i] ? &columns : &rows) *= x->size[i];
+    }
+    if (!is_last)
+        return onnx_unsupported(n, "it is not over the last axes, nor over whole images");
+    return add_rows(l, n, rows, columns, is_mean ? 1 / (double)columns : 1);
+}
+
+// Lowers LayerNormalization and RMSNormalization, of rows that begin at an axis.
+enum onnx_verdict lower_layer_norm(struct lowering *l, const struct onnx_at *n)
+{
+    const struct onnx_shape *x = &onnx_in(n, 0)->shape;
+    bool has_mean = str_equal(n->node->kind, "LayerNormalization");
+    int64_t axis = onnx_int(n->node, "axis", -1), rows = 1, columns = 1;
+    double epsilon = onnx_real(n->node, "epsilon", 1e-5);
+    int source;
+    onnx_axis(x, &axis);
+    for (int i = 0; i < x->rank; i++)
+        *(i < axis ? &rows : &columns) *= x->size[i];
+    for (int i = 1; i < 3; i++) {
+        if (onnx_out(n, i) && onnx_out(n, i)->uses)
+            return onnx_unsupported(n, "it also gives the means and deviations");
+        if (onnx_in(n, i) && onnx_count(&onnx_in(n, i)->shape) != columns)
+            return onnx_unsupported(n, "its scale or bias has not one number a column");
+    }
+    if (!isfinite(epsilon) || epsilon < 0)
+        return onnx_unsupported(n, "its epsilon is no number that can be added");
+    TRY(lowering_flow(l, n, 0, &source));
+    struct onnx_layer *to =
+        lowering_add(l, n, has_mean ? "layer-norm" : "rms-norm", NULL, onnx_out(n, 0));
+    lowering_set(l, to, "M", rows);
+    lowering_set(l, to, "N", columns);
+    lowering_set_real(l, to, "epsilon", epsilon);
+    lowering_read(l, to, "X", source);
+    TRY(add_tensor(l, n, 1, to, "gamma"));
+    if (has_mean && onnx_in(n, 2)) {
+        TRY(add_tensor(l, n, 2, to, "beta"));
+    } else if (has_mean) {
+        struct onnx_tensor *none = arena_zero(&l->out->arena, 1, sizeof *none);
+        *none = (struct onnx_tensor){.type = ONNX_FLOAT, .shape = {1, {columns}}, .count = columns};
+        lowering_weigh(to, "beta", none);
+    }
+    return lowering_give(l, n, 0);
 }
 
 // --- products ---
@@ -326,7 +475,8 @@ static bool are_paired(const struct onnx_shape *a, const struct onnx_shape *b)
 enum onnx_verdict lower_matmul(struct lowering *l, const struct onnx_at *n)
 {
     const struct onnx_shape *a = &onnx_in(n, 0)->shape, *b = &onnx_in(n, 1)->shape;
-    int64_t N = a->size[a->rank - 2], K = a->size[a->rank - 1], M = b->size[b->rank - 1];
+    int64_t N = a->rank > 1 ? a->size[a->rank - 2] : 1, K = a->size[a->rank - 1];
+    int64_t M = b->rank > 1 ? b->size[b->rank - 1] : 1; // of a vector: a row, a column
     if (onnx_count(a) == 0 || onnx_count(b) == 0)
         return onnx_unsupported(n, "it has no elements");
     int64_t left = onnx_count(a) / (N * K), right = onnx_count(b) / (K * M);

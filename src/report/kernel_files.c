@@ -158,6 +158,16 @@ static void header_add_lists(struct str *out, const char *id, const struct kerne
     str_add(out, "    {NULL, NULL},\n};\n");
 }
 
+static bool needs_more(const struct kernel_description *d)
+{
+    bool more = false;
+    for (int i = 0; i < d->pass_count; i++)
+        more = more || d->pass[i].addresses || d->pass[i].uniforms;
+    for (int i = 0; i < d->binding_count; i++)
+        more = more || d->binding[i].begins;
+    return more;
+}
+
 void kernel_add_header(const struct kernel_description *d, struct str *out)
 {
     char *id = kernel_identifier(d->name), *guard = mem_printf("%s_H", id);
@@ -181,6 +191,10 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
     add_comment(out, d->configuration);
     str_add(out, "\n// This file is output of tilewalk's templates. It belongs to you: no licence "
                  "of tilewalk applies to it.\n");
+    if (needs_more(d))
+        str_add(out,
+                "// Beside what stands here it needs uniform blocks, addresses of buffers or what "
+                "buffers hold before\n// a run: its .json has them.\n");
     str_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
     str_add(out, "#include <stddef.h>\n#include <stdint.h>\n\n");
     str_add(out, types);
@@ -249,6 +263,10 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
             }
             json_end(w);
         }
+        if (p->addresses)
+            json_add_raw(w, "addresses", p->addresses);
+        if (p->uniforms)
+            json_add_raw(w, "uniforms", p->uniforms);
         json_add_text(w, "hash", hash);
         json_end(w);
     }
@@ -310,6 +328,8 @@ void kernel_add_json(const struct kernel_description *d, bool embedded, struct s
         json_add_text(&w, "name", b->name);
         json_add_count(&w, "bytes", b->bytes);
         json_add_text(&w, "access", b->access);
+        if (b->begins)
+            json_add_text(&w, "begins", b->begins);
         json_end(&w);
     }
     json_begin_line(&w, 2);

@@ -34,13 +34,16 @@ struct kernel_pass {
     uint32_t subgroup_size; // as measured, and required; 0: any
     const uint8_t *push;    // push constants, whole words
     uint32_t push_bytes;
-    const char *given; // a line with what the GLSL was compiled with; NULL: nothing
+    const char *addresses; // JSON list of the buffers whose addresses these begin with; NULL: none
+    const char *uniforms;  // JSON list of the contents of descriptor set 1, in words; NULL: none
+    const char *given;     // a line with what the GLSL was compiled with; NULL: nothing
 };
 
 struct kernel_binding { // binding i of descriptor set 0 is a storage buffer
     const char *name;   // "A", "B", "C", "scratch"
     const char *access; // "read", "write", "read-write"
     uint64_t bytes;
+    const char *begins; // before each run: as the input of this name, "zeros", "kept"; NULL: any
 };
 
 struct kernel_timing {

@@ -42,8 +42,7 @@ static void add_resource(lua_State *L, struct stage *stage, const char *what, in
         if (stage->resource[i].set == set && stage->resource[i].binding == binding)
             luaL_error(L, "%s: binding %d of set %d is given twice", what, binding, set);
     bool is_uniform = lua_isfunction(L, -1);
-    const char *name =
-        is_uniform ? NULL : script_keep_text(L, check_identifier(L, -1, what));
+    const char *name = is_uniform ? NULL : script_keep_text(L, check_identifier(L, -1, what));
     lua_pushvalue(L, -1);
     int function = is_uniform ? luaL_ref(L, LUA_REGISTRYINDEX) : LUA_NOREF;
     lua_settop(L, lua_gettop(L) - !is_uniform);
@@ -161,8 +160,7 @@ static void read_begins(lua_State *L, struct stage *stage)
                 luaL_error(L, "%s: it says what each output begins as, { Y = \"Y0\" }", what);
             const char *to = script_keep_text(L, lua_tostring(L, -1));
             lua_getfield(L, table, to);
-            add_begin(L, stage, BEGIN_COPY, to,
-                      script_keep_text(L, check_identifier(L, -1, what)));
+            add_begin(L, stage, BEGIN_COPY, to, script_keep_text(L, check_identifier(L, -1, what)));
             lua_settop(L, table + 1);
         }
     }
@@ -204,9 +202,9 @@ int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
     static const char *const known[] = {
-        "template", "shader", "spirv", "values",   "include", "define",  "spec",       "push",
-        "bindings", "sets",   "uniform", "address", "inout",   "zeroed",  "kept",       "groups",
-        "subgroup", "when",   "preamble", "once",   "entry",   "local_size", NULL};
+        "template", "shader", "spirv",    "values",  "include", "define",     "spec", "push",
+        "bindings", "sets",   "uniform",  "address", "inout",   "zeroed",     "kept", "groups",
+        "subgroup", "when",   "preamble", "once",    "entry",   "local_size", NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
@@ -226,9 +224,8 @@ int declare_kernel(lua_State *L)
     int *const functions[] = {&stage->when,   &stage->values, &stage->groups, &stage->subgroup,
                               &stage->define, &stage->spec,   &stage->push,   &stage->local_size};
     for (int i = 0; names[i]; i++)
-        *functions[i] =
-            keep_function(L, names[i], functions[i] == &stage->groups ||
-                                           functions[i] == &stage->local_size);
+        *functions[i] = keep_function(
+            L, names[i], functions[i] == &stage->groups || functions[i] == &stage->local_size);
     lua_getfield(L, 1, "once");
     stage->once = lua_toboolean(L, -1);
     if (stage->once && s->stage_count > 1 && !stage[-1].once)

@@ -247,8 +247,7 @@ static void fill_resources(lua_State *L, struct script *s, const struct stage *s
         const char *name = stage->resource[i].name;
         if (name) {
             int buffer = find_buffer(L, s, set ? "sets" : "bindings", name);
-            p->binding[p->binding_count++] =
-                (struct job_binding){set, binding, (uint8_t)buffer};
+            p->binding[p->binding_count++] = (struct job_binding){set, binding, (uint8_t)buffer};
             continue;
         }
         struct job_uniform *u = pass_add_uniform(p);

@@ -2,6 +2,8 @@
 // to know, in three places at most.
 #include "script/scaffold.h"
 
+#include "base/file.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -156,6 +158,7 @@ struct buffers {
     const struct scaffold_buffer *at[MOST_BUFFERS];
     int count, addressed; // of all; of them by their addresses, the last ones
     bool is_output[MOST_BUFFERS];
+    const char *named[MOST_BUFFERS]; // what a preset's operator calls it; NULL: as its block
 };
 
 static void add_number(const struct scaffold *o, struct buffers *b, int64_t set, int64_t binding)
@@ -201,7 +204,8 @@ static void find_buffers(const struct scaffold *o, struct buffers *b)
     }
     b->count += b->addressed;
     for (int i = 0; i < b->count; i++) {
-        b->is_output[i] = b->at[i]->is_write_only || (b->at[i]->is_written && !b->at[i]->is_read_only);
+        b->is_output[i] =
+            b->at[i]->is_write_only || (b->at[i]->is_written && !b->at[i]->is_read_only);
         is_any_written = is_any_written || b->is_output[i];
         last = b->at[i]->is_read_only ? last : i;
     }
@@ -213,11 +217,29 @@ static void find_buffers(const struct scaffold *o, struct buffers *b)
 static void add_buffer(const struct buffers *b, int i, struct str *out)
 {
     bool is_taken = false;
+    if (b->named[i]) {
+        str_add(out, b->named[i]);
+        return;
+    }
     for (int k = 0; k < i; k++)
         is_taken = is_taken || str_equal(b->at[k]->name, b->at[i]->name);
     add_name(b->at[i]->name, out);
     if (is_taken)
         str_printf(out, "_%d", i);
+}
+
+// Gives the buffers the names of a preset's, inputs and outputs each in their order; what is more
+// than it has gets the last one's.
+static void name_buffers(const struct scaffold_use *use, struct buffers *b)
+{
+    int inputs = 0, outputs = 0;
+    for (int i = 0; i < b->count; i++) {
+        int most = b->is_output[i] ? use->outputs : use->inputs;
+        int *next = b->is_output[i] ? &outputs : &inputs, first = b->is_output[i] ? use->inputs : 0;
+        if (most)
+            b->named[i] = use->buffer[first + (*next < most ? *next : most - 1)];
+        ++*next;
+    }
 }
 
 static int count_outputs(const struct buffers *b)
@@ -256,10 +278,11 @@ static void add_operator(const struct buffers *b, struct str *out)
         str_add(&inputs, "{ \"INPUT\", N }");
     if (!add_tensors(b, true, &outputs))
         str_add(&outputs, "{ \"OUTPUT\", N }");
-    str_add(out, "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
-                 "or steps here;\n-- inputs and outputs are what its code reads and writes\n"
-                 "local N = size(\"N\", 1024)\n\noperator.define {\n"
-                 "  name = \"shader\",\n  flop = N,\n");
+    str_add(out,
+            "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
+            "or steps here;\n-- inputs and outputs are what its code reads and writes\n"
+            "local N = size(\"N\", 1024)\n\noperator.define {\n"
+            "  name = \"shader\",\n  flop = N,\n");
     str_printf(out, "  inputs = { %s },\n", str_text(&inputs));
     str_printf(out, results > 1 ? "  outputs = { %s },\n" : "  output = %s,\n", str_text(&outputs));
     str_add(out, "  reference = { ");
@@ -362,10 +385,10 @@ static void add_bindings(const struct scaffold *o, const struct buffers *b, stru
 // --- the workgroup's size ---
 
 struct sizes {
-    const char *macro;           // that a person finds in the file as the size along x; NULL: none
-    bool is_tuned;               // local_size_x is a parameter
-    int64_t along[3];            // as written; 0: it is none that is known
-    const char *parameter;       // the size along x in expressions
+    const char *macro;     // that a person finds in the file as the size along x; NULL: none
+    bool is_tuned;         // local_size_x is a parameter
+    int64_t along[3];      // as written; 0: it is none that is known
+    const char *parameter; // the size along x in expressions
 };
 
 static int64_t number_in(const struct scaffold *o, const char *text, const char **macro)
@@ -418,7 +441,8 @@ static void add_parameters(const struct scaffold *o, const struct parameters *p,
 {
     static const char axes[] = "xyz";
     int count = p->count;
-    str_add(out, "\n-- Values worth a trial: as the shader has them, half of it and twice as much\n");
+    str_add(out,
+            "\n-- Values worth a trial: as the shader has them, half of it and twice as much\n");
     for (int i = 0; i < o->constant_count; i++) {
         if (!p->declared[i])
             continue;
@@ -434,12 +458,14 @@ static void add_parameters(const struct scaffold *o, const struct parameters *p,
                        axes[i], i == 0 ? "32, 64, 128" : "1, 2, 4", o->size_id[i]);
     if (z->macro || z->is_tuned) {
         add_values(z->parameter, z->along[0] ? z->along[0] : 64, out);
-        str_add(out, z->macro ? " -- a macro, the workgroup's size\n" : " -- the workgroup's size\n");
+        str_add(out,
+                z->macro ? " -- a macro, the workgroup's size\n" : " -- the workgroup's size\n");
     } else if (!count) {
         str_add(out, "param.variant = discrete { 1 } -- it has no constants: macros, perhaps\n");
     }
-    str_add(out, "-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) says which "
-                 "belong together\n");
+    str_add(out,
+            "-- constraint(\"tiles divide\", function(c) return c.A % c.B == 0 end) says which "
+            "belong together\n");
 }
 
 // --- macros and constants ---
@@ -542,6 +568,16 @@ static const char *value_of(const char *type)
                                           : "{ \"f32\", 0 }";
 }
 
+// Returns the type of a field that says its place.
+static const char *type_of(const char *type)
+{
+    return str_equal(type, "uint64_t")                           ? "u64"
+           : str_equal(type, "float16_t")                        ? "f16"
+           : str_starts(type, "uint") || str_equal(type, "bool") ? "u32"
+           : str_starts(type, "int")                             ? "i32"
+                                                                 : "f32";
+}
+
 // Appends the fields of a block, up to six in a line, with their names behind them; addresses are
 // given elsewhere. Returns how many there are.
 static int add_fields(const struct scaffold *o, int block, struct str *out)
@@ -556,7 +592,11 @@ static int add_fields(const struct scaffold *o, int block, struct str *out)
              j++) {
             if (o->field[j].block != block || addressed_by(o, &o->field[j]))
                 continue;
-            str_printf(&values, "%s, ", value_of(o->field[j].type));
+            if (o->field[j].offset < 0)
+                str_printf(&values, "%s, ", value_of(o->field[j].type));
+            else
+                str_printf(&values, "{ \"%s\", 0, offset = %" PRId64 " }, ",
+                           type_of(o->field[j].type), o->field[j].offset);
             str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
             count++;
         }
@@ -631,8 +671,10 @@ static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
     if (o->constant_count || o->size_id[0] >= 0 || o->size_id[1] >= 0 || o->size_id[2] >= 0)
         str_add(out, "  spec = function(c) return foreign.spec(constants(c)) end,\n");
     if (z->is_tuned)
-        str_printf(out, "  local_size = function(c) return { c.local_size_x, %" PRId64 ", %" PRId64
-                        " } end,\n", z->along[1] ? z->along[1] : 1, z->along[2] ? z->along[2] : 1);
+        str_printf(out,
+                   "  local_size = function(c) return { c.local_size_x, %" PRId64 ", %" PRId64
+                   " } end,\n",
+                   z->along[1] ? z->along[1] : 1, z->along[2] ? z->along[2] : 1);
     add_push(o, o->asked.count || o->host.count || has_blocks, out);
     add_bindings(o, b, out);
     for (int i = 0; i < o->buffer_count; i++)
@@ -663,12 +705,14 @@ void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use
     struct sizes z;
     struct str constants = {0};
     find_buffers(o, &b);
+    name_buffers(use, &b);
     find_parameters(o, &p);
     find_sizes(o, &p, &z);
     bool has_constants = add_constants(o, &p, &z, &constants);
-    str_add(out, "-- A first space for a shader that others wrote, as tilewalk adopt reads it. What a "
-                 "person has\n-- to know is marked (docs/guide/spaces.md, \"Shaders that others "
-                 "wrote\").\n");
+    str_add(out,
+            "-- A first space for a shader that others wrote, as tilewalk adopt reads it. What a "
+            "person has\n-- to know is marked (docs/guide/spaces.md, \"Shaders that others "
+            "wrote\").\n");
     if (has_constants)
         str_add(out, "local foreign = include \"foreign.lua\"\n");
     if (use->by_setting) {
@@ -691,4 +735,45 @@ void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use
     }
     str_finish(&constants);
     parameters_finish(&p);
+}
+
+// --- what cannot be bound ---
+
+// Returns the line of a text in which a word follows another; 0: there is none.
+static int line_of(const char *text, const char *first, const char *then)
+{
+    int line = 1;
+    for (const char *at = text; *at; line++) {
+        char *whole = mem_printf("%.*s", (int)strcspn(at, "\n"), at);
+        const char *found = strstr(whole, first);
+        bool is_here = found && strstr(found, then);
+        free(whole);
+        if (is_here)
+            return line;
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return 0;
+}
+
+bool scaffold_check(const struct scaffold *o, const char *path, struct err *e)
+{
+    const char *file = path;
+    int line = 0;
+    if (!o->other.count)
+        return true;
+    const struct scaffold_name *one = o->other.item;
+    for (int i = 0; i < o->files.count && !line; i++) {
+        char *text;
+        size_t length;
+        file = o->files.item[i].text;
+        if (!file_read(file, &text, &length, NULL))
+            continue;
+        line = line_of(text, one->note ? one->note : "", one->text);
+        free(text);
+    }
+    return err_at(e, line ? file : path, line,
+                  "%s '%s' cannot be bound (storage buffers, uniform blocks and addresses of "
+                  "buffers can)",
+                  one->note ? one->note : "the resource", one->text);
 }

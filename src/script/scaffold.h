@@ -4,7 +4,8 @@
 //
 //     struct scaffold o;
 //     scaffold_read(&o, "mul_mm.comp", folders, count, e);
-//     scaffold_add_space(&o, "mul_mm.comp", folders, count, &lua);   the space file
+//     scaffold_check(&o, "mul_mm.comp", e);
+//     scaffold_add_space(&o, &use, &lua);                            the space file
 //     scaffold_finish(&o);
 //
 // Code behind #if counts as present when the condition holds with the macros that the files define
@@ -52,7 +53,8 @@ struct scaffold_block { // a uniform block
 
 struct scaffold_field { // a push constant, or a member of a uniform block
     const char *name, *type;
-    int block; // -1: it is a push constant
+    int block;      // -1: it is a push constant
+    int64_t offset; // -1: behind the one before
     const char *where;
 };
 
@@ -80,12 +82,16 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
 // The same for a text that was read from that path.
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
                         const char *const *folder, int folders);
+#define SCAFFOLD_MAX_BUFFERS 16
+
 // The space file.
 struct scaffold_use {
     const char *shader, *const *folder; // as the space file names them
     int folders;
-    bool by_setting;        // they lie in the folder that --set shaders= names
+    bool by_setting;           // they lie in the folder that --set shaders= names
     const char *operator_text; // its sizes and operator, of a preset; NULL: a person says them
+    const char *buffer[SCAFFOLD_MAX_BUFFERS]; // of that operator: its inputs, then its outputs
+    int inputs, outputs;
 };
 void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use, struct str *out);
 // Fails for a resource that the shader has and that cannot be bound, at its line.

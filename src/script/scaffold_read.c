@@ -471,7 +471,7 @@ static const char *text_until(struct code *c, int i, const char *ends, int *end)
 }
 
 struct layout {
-    const char *binding, *constant, *set;
+    const char *binding, *constant, *set, *offset;
     const char *size[3], *size_id[3];
     bool is_push, is_reference;
 };
@@ -494,6 +494,8 @@ static int read_layout(struct code *c, int i, struct layout *l)
             l->binding = value;
         if (str_equal(name, "set"))
             l->set = value;
+        if (str_equal(name, "offset"))
+            l->offset = value;
         if (str_equal(name, "constant_id"))
             l->constant = value;
         l->is_push = l->is_push || str_equal(name, "push_constant");
@@ -528,16 +530,17 @@ static int read_fields(struct code *c, int open, int block)
     struct scaffold *o = c->o;
     int end = skip(c, open);
     for (int k = open + 1, next; k < end - 1; k = next + 1) {
-        struct layout ignored;
+        struct layout l = {.offset = NULL};
         if (is_at(c, k, "layout"))
-            k = read_layout(c, k + 1, &ignored);
+            k = read_layout(c, k + 1, &l);
         const char *type = text_at(c, k), *place = k < c->count ? c->token[k].where : NULL;
         int more = k + 1;
         do { // TYPE a, b;
             const char *field = text_until(c, more, ",;}", &next);
             if (is_word(field) && is_word(type)) {
                 MEM_GROW(o->field, o->field_count, o->field_capacity);
-                o->field[o->field_count++] = (struct scaffold_field){field, type, block, place};
+                o->field[o->field_count++] =
+                    (struct scaffold_field){field, type, block, number_of(c, l.offset), place};
             }
             more = next + 1;
         } while (is_at(c, next, ",") && more < end - 1);
@@ -545,8 +548,8 @@ static int read_fields(struct code *c, int open, int block)
     return end;
 }
 
-// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and uniform
-// blocks.
+// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and
+// uniform blocks.
 static int read_block(struct code *c, int i, const struct layout *l)
 {
     struct scaffold *o = c->o;
@@ -574,16 +577,16 @@ static int read_block(struct code *c, int i, const struct layout *l)
             member++; // behind qualifiers and the type
         bool is_named = is_word(text_at(c, end));
         MEM_GROW(o->buffer, o->buffer_count, o->buffer_capacity);
-        o->buffer[o->buffer_count++] = (struct scaffold_buffer){
-            .name = name,
-            .type = text_at(c, member - 1),
-            .set = set,
-            .binding = l->is_reference ? -1 : number_of(c, l->binding),
-            .is_read_only = is_read_only,
-            .is_write_only = is_write_only,
-            .word = text_at(c, is_named ? end : member),
-            .by_address = l->is_reference,
-            .where = where};
+        o->buffer[o->buffer_count++] =
+            (struct scaffold_buffer){.name = name,
+                                     .type = text_at(c, member - 1),
+                                     .set = set,
+                                     .binding = l->is_reference ? -1 : number_of(c, l->binding),
+                                     .is_read_only = is_read_only,
+                                     .is_write_only = is_write_only,
+                                     .word = text_at(c, is_named ? end : member),
+                                     .by_address = l->is_reference,
+                                     .where = where};
         if (l->is_reference)
             add_name(o, &c->declared, name, NULL);
         return end;
@@ -763,45 +766,6 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
     }
     free(text);
     return ok;
-}
-
-// Returns the line of a text in which a word follows another; 0: there is none.
-static int line_of(const char *text, const char *first, const char *then)
-{
-    int line = 1;
-    for (const char *at = text; *at; line++) {
-        char *whole = mem_printf("%.*s", (int)strcspn(at, "\n"), at);
-        const char *found = strstr(whole, first);
-        bool is_here = found && strstr(found, then);
-        free(whole);
-        if (is_here)
-            return line;
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
-    return 0;
-}
-
-bool scaffold_check(const struct scaffold *o, const char *path, struct err *e)
-{
-    const char *file = path;
-    int line = 0;
-    if (!o->other.count)
-        return true;
-    const struct scaffold_name *one = o->other.item;
-    for (int i = 0; i < o->files.count && !line; i++) {
-        char *text;
-        size_t length;
-        file = o->files.item[i].text;
-        if (!file_read(file, &text, &length, NULL))
-            continue;
-        line = line_of(text, one->note ? one->note : "", one->text);
-        free(text);
-    }
-    return err_at(e, line ? file : path, line,
-                  "%s '%s' cannot be bound (storage buffers, uniform blocks and addresses of "
-                  "buffers can)",
-                  one->note ? one->note : "the resource", one->text);
 }
 
 void scaffold_finish(struct scaffold *o)

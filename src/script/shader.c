@@ -139,8 +139,8 @@ static void add_file(lua_State *L, struct expansion *x, int text, const char *fr
 
 // --- rendering ---
 
-// Returns whether the line defines or undefines one of the macros, whose names have a newline before
-// and behind each.
+// Returns whether the line defines or undefines one of the macros, whose names have a newline
+// before and behind each.
 static bool defines(const char *line, const char *macros)
 {
     const char *name = directive(line, "define");

@@ -56,7 +56,6 @@ static void note_facts(struct candidate *c, int i, const struct kernel_facts *f,
     c->local_x[i] = f->local_size[0];
     c->has_loops |= f->has_loops;
     c->uses_group_count |= f->uses_group_count;
-    c->has_addresses |= p->address_count > 0;
     c->reads |= f->read;
     for (int k = 0; k < p->address_count; k++)
         if (f->address_read >> k & 1)

@@ -26,7 +26,6 @@ struct candidate {
     int begins;
     uint32_t kept;  // bits: buffers that are zeroed before the first run alone
     uint32_t reads; // bits: buffers that a pass reads
-    bool has_addresses;
     uint32_t subgroup[JOB_MAX_PASSES], local_x[JOB_MAX_PASSES]; // see gpu_shader
     bool has_loops, uses_group_count;                           // any of its passes
 };

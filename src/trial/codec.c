@@ -527,7 +527,8 @@ static void read_step(struct codec *c, struct custom_operation *out)
 static bool definition_fits(const char *text, const struct custom_operation *c)
 {
     struct definition d = {.stage_count = 0};
-    bool fits = definition_read_text(&d, text, NULL) && d.inputs == custom_inputs(c) && d.inputs == c->tensor_count - 1;
+    bool fits = definition_read_text(&d, text, NULL) && d.inputs == custom_inputs(c) &&
+                d.inputs == c->tensor_count - 1;
     for (int i = 0; fits && i < c->tensor_count; i++) {
         int last = d.stage[d.stage_count - 1].tensor;
         const struct define_tensor *t = &d.tensor[i < d.inputs ? i : last];

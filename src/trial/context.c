@@ -255,9 +255,9 @@ enum gpu_status context_fetch(struct context *x, struct err *e)
 {
     enum gpu_status status = GPU_OK;
     for (int i = x->layout.inputs; status == GPU_OK && i < x->layout.count; i++)
-        status = gpu_read(x->gpu, x->buffer[i], 0,
-                          x->fetched + operator_output_offset(&x->layout, i),
-                          x->layout.buffer[i].bytes, e);
+        status =
+            gpu_read(x->gpu, x->buffer[i], 0, x->fetched + operator_output_offset(&x->layout, i),
+                     x->layout.buffer[i].bytes, e);
     for (int i = 0; status == GPU_OK && i < x->layout.count + (x->scratch_bytes > 0); i++)
         status = gpu_read_guards(x->gpu, x->buffer[i], guards_of(x, i), e);
     return status;
@@ -318,8 +318,7 @@ static bool run_reference(struct context *x, const struct candidate *c, enum inp
     bool ok = context_load(x, set, e) == GPU_OK;
     for (int i = x->layout.inputs; ok && i < x->layout.count; i++)
         ok = gpu_fill(x->gpu, x->buffer[i], before, e) == GPU_OK;
-    return ok &&
-           gpu_run(x->gpu, &all, 1, x->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
+    return ok && gpu_run(x->gpu, &all, 1, x->hello.deadline_s[PHASE_PREPARE], NULL, e) == GPU_OK &&
            context_fetch(x, e) == GPU_OK;
 }
 

@@ -163,8 +163,7 @@ static bool compile(struct trial *t, int i)
         return false;
     int64_t start = os_now_ns();
     const struct job_roles roles = operator_roles(&t->context->layout);
-    bool ok =
-        candidate_compile(&t->candidate[i], job, &t->context->hello.limits, &roles, &why);
+    bool ok = candidate_compile(&t->candidate[i], job, &t->context->hello.limits, &roles, &why);
     t->result.compile_s += since(start);
     return ok || settle(t, i, why.outcome, why.reason);
 }
@@ -229,8 +228,8 @@ static enum gpu_status run_on(struct trial *t, int i, int buffer, struct err *e)
 }
 
 // Tells by other words in the place of poison that a result depends on what a buffer holds before
-// the run: `found` gets the first one's name. It is one that a pass reads, and of which the job does
-// not say how it begins. Results of the same poison have to be the same: else nothing is known.
+// the run: `found` gets the first one's name. It is one that a pass reads, and the job does not say
+// how it begins. Results of the same poison have to be the same: else nothing is known.
 static enum gpu_status read_before_write(struct trial *t, int i, const char **found, struct err *e)
 {
     struct context *x = t->context;

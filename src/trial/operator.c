@@ -62,9 +62,8 @@ struct operator_layout operator_layout(const struct operation *o)
     struct operator_layout l = {.count = operation_tensors(o, tensor)};
     l.inputs = l.count - operation_outputs(o);
     for (int i = 0; i < l.count; i++)
-        l.buffer[i] = (struct operator_buffer){.name = tensor[i].name,
-                                               .bytes = tensor_bytes(&tensor[i]),
-                                               .is_output = i >= l.inputs};
+        l.buffer[i] = (struct operator_buffer){
+            .name = tensor[i].name, .bytes = tensor_bytes(&tensor[i]), .is_output = i >= l.inputs};
     return l;
 }
 
@@ -245,8 +244,10 @@ static void compare_line(struct comparison *c, int64_t line)
     for (int64_t i = 0; i < size; i++, at += step) {
         double got = element_get(c->got, t->element, at);
         double expected = element_get(c->expected, t->element, at);
-        double error = element_distance(c->got, c->expected, t->element, at), ratio = 0;
-        if (got != expected || error > 0)
+        bool has_none = isnan(got) && isnan(expected); // sqrt(-1) has no value
+        double error = has_none ? 0 : element_distance(c->got, c->expected, t->element, at);
+        double ratio = 0;
+        if (!has_none && (got != expected || error > 0))
             ratio = error / (allowed->absolute + allowed->relative * fabs(expected));
         if (isnan(ratio))
             ratio = INFINITY;
@@ -339,9 +340,9 @@ struct operator_verdict operator_compare_within(const struct operation *o, struc
         bool is_whole = !element_is_real(tensor[i].element);
         bool is_exact = l.count - l.inputs > 1 && is_whole;
         size_t at = operator_output_offset(&l, i);
-        struct operator_verdict one = compare_tensor(
-            &tensor[i], is_exact ? (struct tolerance){0, 0, 0} : t, (const char *)output + at,
-            (const char *)expected + at, reason, size);
+        struct operator_verdict one =
+            compare_tensor(&tensor[i], is_exact ? (struct tolerance){0, 0, 0} : t,
+                           (const char *)output + at, (const char *)expected + at, reason, size);
         all.right = one.right;
         all.worst = fmax(all.worst, one.worst);
     }

@@ -70,8 +70,8 @@ struct operator_verdict {
     double worst; // the largest error, relative to the tolerance
 };
 
-// Compares whole outputs with the reference. Of several, those of whole numbers have to be equal. `reason` gets "", or one sentence such as "C[17,3] =
-// nan, expected 12 (4096 of 65536 wrong)".
+// Compares whole outputs with the reference. Of several, those of whole numbers have to be equal.
+// `reason` gets "", or one sentence such as "C[17,3] = nan, expected 12 (4096 of 65536 wrong)".
 struct operator_verdict operator_compare(const struct operation *o, enum input_set set,
                                          const void *output, const void *reference, char *reason,
                                          size_t size);

@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 #include <string.h>
-
+#include <sys/stat.h>
 
 struct kind {
     const char *name, *lua, *glsl;
@@ -16,73 +16,75 @@ struct kind {
 };
 
 #define OPERATOR(name, rest) "operator.define { name = '" name "', flop = 256, " rest " }\n"
-#define ONE_IN "inputs = { { 'In', 256 } }, "
-#define COPY "reference = { { 'copy', 'In', 'Out', rows = 256, columns = 1 } }"
-#define BLOCKS "param.block = discrete { 32, 64 }\n"
-#define SPEC "spec = function(c) return { [0] = c.block } end, "
-#define GROUPS "groups = function(c) return { 256 // c.block } end }\n"
-#define HEAD "#version 450\nlayout(local_size_x_id = 0) in;\n"
-#define MAIN "void main() { uint i = gl_GlobalInvocationID.x; "
+#define ONE_IN               "inputs = { { 'In', 256 } }, "
+#define COPY                 "reference = { { 'copy', 'In', 'Out', rows = 256, columns = 1 } }"
+#define BLOCKS               "param.block = discrete { 32, 64 }\n"
+#define SPEC                 "spec = function(c) return { [0] = c.block } end, "
+#define GROUPS               "groups = function(c) return { 256 // c.block } end }\n"
+#define HEAD                 "#version 450\nlayout(local_size_x_id = 0) in;\n"
+#define MAIN                 "void main() { uint i = gl_GlobalInvocationID.x; "
 
 static const struct kind kinds[] = {
     {"inout",
-     OPERATOR("axpy", "inputs = { { 'X', 256 }, { 'Y0', 256 } }, output = { 'Y', 256 }, reference = "
-                      "{ { 'elementwise', 'X', 'Y0', 'Y', count = 256, apply = 'add' } }")
-         BLOCKS "kernel { shader = 'x.comp', bindings = { 'X', 'Y' }, inout = { Y = 'Y0' }, " SPEC
-         GROUPS,
+     OPERATOR("axpy",
+              "inputs = { { 'X', 256 }, { 'Y0', 256 } }, output = { 'Y', 256 }, reference = "
+              "{ { 'elementwise', 'X', 'Y0', 'Y', count = 256, apply = 'add' } }") BLOCKS
+     "kernel { shader = 'x.comp', bindings = { 'X', 'Y' }, inout = { Y = 'Y0' }, " SPEC GROUPS,
      HEAD "layout(binding = 0) readonly buffer A { float x[]; };\n"
           "layout(binding = 1) buffer B { float y[]; };\n" MAIN "y[i] = x[i] + y[i]; }\n",
      2},
     {"zeroed",
      OPERATOR("histogram", "inputs = { { 'In', 256, type = 'i32', fill = { 0, 7 } } }, output = { "
                            "'H', 8, type = 'i32' }, reference = { template = 'ref.comp', groups = "
-                           "{ 1 } }")
-         BLOCKS "kernel { shader = 'x.comp', zeroed = { 'H' }, " SPEC GROUPS,
+                           "{ 1 } }") BLOCKS
+     "kernel { shader = 'x.comp', zeroed = { 'H' }, " SPEC GROUPS,
      HEAD "layout(binding = 0) readonly buffer A { int x[]; };\n"
           "layout(binding = 1) buffer B { int h[]; };\n" MAIN "atomicAdd(h[x[i]], 1); }\n",
      2},
     {"kept", // the last workgroup leaves the counter as the next run needs it
-     OPERATOR("sum", "inputs = { { 'In', 256, type = 'i32', fill = { 0, 7 } } }, outputs = { { 'Sum', "
-                     "1, type = 'i32' }, { 'Count', 1, type = 'i32' } }, reference = { template = "
-                     "'ref.comp', groups = { 1 } }")
-         BLOCKS "kernel { shader = 'x.comp', zeroed = { 'Sum' }, kept = { 'Count' }, " SPEC GROUPS,
+     OPERATOR("sum",
+              "inputs = { { 'In', 256, type = 'i32', fill = { 0, 7 } } }, outputs = { { 'Sum', "
+              "1, type = 'i32' }, { 'Count', 1, type = 'i32' } }, reference = { template = "
+              "'ref.comp', groups = { 1 } }") BLOCKS
+     "kernel { shader = 'x.comp', zeroed = { 'Sum' }, kept = { 'Count' }, " SPEC GROUPS,
      HEAD "layout(binding = 0) readonly buffer A { int x[]; };\n"
           "layout(binding = 1) buffer B { int sum; };\nlayout(binding = 2) buffer C { int count; "
           "};\n" MAIN "atomicAdd(sum, x[i]); if (atomicAdd(count, 1) == 255) atomicExchange(count, "
           "0); }\n",
      2},
     {"outputs",
-     OPERATOR("two", ONE_IN "outputs = { { 'Out', 256 }, { 'Where', 256, type = 'i32' } }, reference "
-                     "= { template = 'ref.comp', groups = { 1 } }")
-         BLOCKS "kernel { shader = 'x.comp', " SPEC GROUPS,
+     OPERATOR("two",
+              ONE_IN "outputs = { { 'Out', 256 }, { 'Where', 256, type = 'i32' } }, reference "
+                     "= { template = 'ref.comp', groups = { 1 } }") BLOCKS
+     "kernel { shader = 'x.comp', " SPEC GROUPS,
      HEAD "layout(binding = 0) readonly buffer A { float x[]; };\n"
           "layout(binding = 1) writeonly buffer B { float y[]; };\n"
           "layout(binding = 2) writeonly buffer C { int w[]; };\n" MAIN
           "y[i] = 2.0 * x[i]; w[i] = int(i); }\n",
      2},
     {"uniform",
-     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY)
-         BLOCKS "kernel { shader = 'x.comp', bindings = { 'Out', 'In' }, uniform = { [2] = "
-                "function(c) return { 256, { 'f32', 1.0, offset = 16, name = 'factor' } } end }, " SPEC
-                    GROUPS,
-     HEAD "layout(binding = 0) writeonly buffer A { float y[]; };\n"
-          "layout(binding = 1) readonly buffer B { float x[]; };\n"
-          "layout(std140, binding = 2) uniform Sizes { uint count; layout(offset = 16) float factor; "
-          "};\n" MAIN "if (i < count) y[i] = factor * x[i]; }\n",
+     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY) BLOCKS
+     "kernel { shader = 'x.comp', bindings = { 'Out', 'In' }, uniform = { [2] = "
+     "function(c) return { 256, { 'f32', 1.0, offset = 16, name = 'factor' } } end }, " SPEC GROUPS,
+     HEAD
+     "layout(binding = 0) writeonly buffer A { float y[]; };\n"
+     "layout(binding = 1) readonly buffer B { float x[]; };\n"
+     "layout(std140, binding = 2) uniform Sizes { uint count; layout(offset = 16) float factor; "
+     "};\n" MAIN "if (i < count) y[i] = factor * x[i]; }\n",
      2},
     {"sets",
-     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY)
-         BLOCKS "kernel { shader = 'x.comp', bindings = { 'Out' }, sets = { [2] = { function(c) "
-                "return { 256 } end, 'In' } }, " SPEC GROUPS,
+     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY) BLOCKS
+     "kernel { shader = 'x.comp', bindings = { 'Out' }, sets = { [2] = { function(c) "
+     "return { 256 } end, 'In' } }, " SPEC GROUPS,
      HEAD "layout(set = 0, binding = 0) writeonly buffer A { float y[]; };\n"
           "layout(set = 2, binding = 1) readonly buffer B { float x[]; };\n"
           "layout(set = 2, binding = 0) uniform C { uint count; };\n" MAIN
           "if (i < count) y[i] = x[i]; }\n",
      2},
     {"address",
-     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY)
-         BLOCKS "kernel { shader = 'x.comp', address = { 'In', 'Out' }, push = function(c) return { "
-                "256 } end, " SPEC GROUPS,
+     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY) BLOCKS
+     "kernel { shader = 'x.comp', address = { 'In', 'Out' }, push = function(c) return { "
+     "256 } end, " SPEC GROUPS,
      "#version 450\n#extension GL_EXT_buffer_reference : require\nlayout(local_size_x_id = 0) in;\n"
      "layout(buffer_reference, std430) readonly buffer Source { float x[]; };\n"
      "layout(buffer_reference, std430) writeonly buffer Target { float y[]; };\n"
@@ -90,9 +92,9 @@ static const struct kind kinds[] = {
      "if (i < p.count) p.target.y[i] = p.source.x[i]; }\n",
      2},
     {"macros", // the file's own are replaced, and its size
-     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY)
-         BLOCKS "kernel { shader = 'x.comp', define = function(c) return { COUNT = 256, GONE = false } "
-                "end, local_size = function(c) return { c.block, 1 } end, " GROUPS,
+     OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY) BLOCKS
+     "kernel { shader = 'x.comp', define = function(c) return { COUNT = 256, GONE = false } "
+     "end, local_size = function(c) return { c.block, 1 } end, " GROUPS,
      "#version 450\n#define COUNT \\\n  17\n#define GONE 1\nlayout(local_size_x = 512) in;\n"
      "#ifdef GONE\n#error it is there\n#endif\n"
      "layout(binding = 0) readonly buffer A { float x[]; };\n"
@@ -119,7 +121,7 @@ static const char *write_kind(struct box *b, const struct kind *k)
                            is_two   ? two
                            : is_sum ? counts
                                     : out,
-                           is_two   ? "for (int i = 0; i < 256; i++) { y[i] = 2.0 * x[i]; w[i] = i; }"
+                           is_two ? "for (int i = 0; i < 256; i++) { y[i] = 2.0 * x[i]; w[i] = i; }"
                            : is_sum ? "int s = 0; for (int i = 0; i < 256; i++) s += x[i];\n"
                                       "sum = s; count = 0;"
                                     : "int n[8] = int[8](0, 0, 0, 0, 0, 0, 0, 0);\n"
@@ -167,8 +169,8 @@ static void reading_first_is_told(void **state)
         struct kind k = *kind_named(cases[i][0]);
         const char *at = strstr(k.lua, cases[i][1]);
         assert_non_null(at);
-        k.lua = arena_printf(&b->arena, "%.*s%s", (int)(at - k.lua), k.lua,
-                             at + strlen(cases[i][1]));
+        k.lua =
+            arena_printf(&b->arena, "%.*s%s", (int)(at - k.lua), k.lua, at + strlen(cases[i][1]));
         struct result r = RUN(b, "tune", write_kind(b, &k), "--trials", "1");
         assert_int_equal(r.code, 3);
         assert_contains(r.out, cases[i][2]);
@@ -180,12 +182,13 @@ static void a_kept_buffer_is_run_twice(void **state)
 {
     struct box *b = *state;
     struct kind k = *kind_named("kept");
-    k.glsl = "#version 450\nlayout(local_size_x_id = 0) in;\n"
-             "layout(binding = 0) readonly buffer A { int x[]; };\n"
-             "layout(binding = 1) buffer B { int sum; };\nlayout(binding = 2) buffer C { int count; };\n"
-             "void main() { uint i = gl_GlobalInvocationID.x; atomicAdd(sum, x[i]);\n"
-             "int n = atomicAdd(count, 1); if (n == 255) atomicExchange(count, 0);\n"
-             "if (n == 255) atomicAdd(count, sum == 0 ? 1 : 0); if (n > 255) atomicAdd(sum, 1); }\n";
+    k.glsl =
+        "#version 450\nlayout(local_size_x_id = 0) in;\n"
+        "layout(binding = 0) readonly buffer A { int x[]; };\n"
+        "layout(binding = 1) buffer B { int sum; };\nlayout(binding = 2) buffer C { int count; };\n"
+        "void main() { uint i = gl_GlobalInvocationID.x; atomicAdd(sum, x[i]);\n"
+        "int n = atomicAdd(count, 1); if (n == 255) atomicExchange(count, 0);\n"
+        "if (n == 255) atomicAdd(count, sum == 0 ? 1 : 0); if (n > 255) atomicAdd(sum, 1); }\n";
     struct result r = RUN(b, "tune", write_kind(b, &k), "--trials", "1");
     assert_ok(&r);
     char *wrong = arena_strdup(&b->arena, k.glsl), *at = strstr(wrong, "sum == 0");
@@ -234,7 +237,8 @@ static const struct mistake mistakes[] = {
     {"outputs", "'x.comp', ", "'x.comp', bindings = { 'Out', 'In', 'Where' }, ", "an input"},
     {"outputs", "'x.comp', ", "'x.comp', bindings = { 'In', 'Out', 'Whera' }, ", "'Whera'"},
     {"uniform", "uniform = { [2]", "uniform = { [3]", "'Sizes'"},
-    {"uniform", "[2] = function(c) return { 256, ", "[1] = function(c) return { 256, ", "given twice"},
+    {"uniform", "[2] = function(c) return { 256, ", "[1] = function(c) return { 256, ",
+     "given twice"},
     {"uniform", "return { 256, ", "return { 256.0, ", "'count'"},
     {"uniform", "return { 256, ", "return { 256, 1, ", "byte 4"},
     {"uniform", "{ 256, { 'f32', 1.0, offset = 16, name = 'factor' } }", "{ 256 }", "'factor'"},
@@ -242,8 +246,10 @@ static const struct mistake mistakes[] = {
     {"uniform", "offset = 16", "offset = 4096", "4096"},
     {"uniform", "name = 'factor'", "name = 'count'", "'factor'"},
     {"uniform", "{ 'f32', 1.0,", "{ 'f33', 1.0,", "'f33'"},
-    {"uniform", "uniform = { [2] = function(c) return { 256, { 'f32', 1.0, offset = 16, name = "
-                "'factor' } } end }, ", "", "'Sizes'"},
+    {"uniform",
+     "uniform = { [2] = function(c) return { 256, { 'f32', 1.0, offset = 16, name = "
+     "'factor' } } end }, ",
+     "", "'Sizes'"},
     {"uniform", "uniform = { [2] =", "uniform = { two =", "a number"},
     {"sets", "sets = { [2]", "sets = { [1]", "set 2"},
     {"sets", "function(c) return { 256 } end, 'In'", "'In', function(c) return { 256 } end",
@@ -260,12 +266,12 @@ static const struct mistake mistakes[] = {
     {"address", "address = { 'In', 'Out' }", "address = { 'Out', 'In' }", "an input"},
     {"address", "address = { 'In', 'Out' }", "address = { 'In', 'Oui' }", "'Oui'"},
     {"address", "address = { 'In', 'Out' }, ", "", "an address"},
-    {"address", "address = { 'In', 'Out' }", "address = { 'In', 'Out', 'In' }", "'count'"},
+    {"address", "address = { 'In', 'Out' }", "address = { 'In', 'Out', 'In' }", "byte 24"},
     {"address", "address = { 'In', 'Out' }", "address = 'In'", "a table"},
-    {"address", "return { 256 } end", "return { { 'u64', 0 }, { 'u64', 0 }, 256 } end", "16 bytes"},
+    {"address", "return { 256 } end", "return { { 'u64', 0 }, { 'u64', 0 }, 256 } end", "'count'"},
     {"address", "return { 256 } end", "return { { 'u32', 256, offset = 0 } } end", "overlaps"},
     {"address", "return { 256 } end", "return { 256.5 } end", "'count'"},
-    {"address", "return { 256 } end", "return { } end", "20 bytes"},
+    {"address", "return { 256 } end", "return { } end", "'count'"},
     {"macros", "COUNT = 256", "['2COUNT'] = 256", "'2COUNT'"},
     {"macros", "GONE = false", "GONE = true", "#error"},
     {"macros", "{ c.block, 1 }", "{ c.block, 1, 1, 1 }", "got 4"},
@@ -324,10 +330,9 @@ static void other_resources_are_named(void **state)
         {"layout(binding = 0) readonly buffer A { float x[]; } many[2];", "many",
          "array of buffers"},
     };
-    static const char *const uses[] = {"imageLoad(picture, ivec2(i, 0)).x",
-                                       "texelFetch(picture, ivec2(i, 0), 0).x",
-                                       "texelFetch(numbers, int(i)).x",
-                                       "imageLoad(numbers, int(i)).x", "many[i % 2].x[i]"};
+    static const char *const uses[] = {
+        "imageLoad(picture, ivec2(i, 0)).x", "texelFetch(picture, ivec2(i, 0), 0).x",
+        "texelFetch(numbers, int(i)).x", "imageLoad(numbers, int(i)).x", "many[i % 2].x[i]"};
     for (size_t i = 0; i < sizeof shaders / sizeof *shaders; i++) {
         struct kind k = *kind_named("macros");
         k.glsl = arena_printf(&b->arena,
@@ -346,21 +351,79 @@ static void other_resources_are_named(void **state)
     }
 }
 
+// adopt proposes all of it: what it writes renders and compiles as it is.
+static void adopt_proposes_them(void **state)
+{
+    struct box *b = *state;
+    static const char *const words[][2] = {{"inout", "inout = { B"},
+                                           {"zeroed", "zeroed = { "},
+                                           {"outputs", "outputs = { { \"B\", N }"},
+                                           {"uniform", "\"A\", \"B\", uniform_Sizes }"},
+                                           {"sets", "sets = { [2] = { uniform_C, \"B\" } }"},
+                                           {"address", "address = { \"Source\", \"Target\" }"},
+                                           {"macros", "local_size = function(c)"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        write_kind(b, kind_named(words[i][0]));
+        const char *file = box_path(b, arena_printf(&b->arena, "%s.lua", words[i][0]));
+        struct result r = RUN(b, "adopt", box_path(b, "x.comp"), "--out", file);
+        assert_ok(&r);
+        char *lua = box_read(b, file);
+        assert_contains(lua, words[i][1]);
+        int marks = 0;
+        for (const char *at = lua; (at = strstr(at, "TODO")); at++)
+            marks++;
+        assert_true(marks >= 2 && marks <= 3);
+        if (str_equal(words[i][0], "macros"))
+            continue; // its host removes a macro
+        r = RUN(b, "check", file, "--device", "none");
+        assert_ok(&r);
+    }
+}
+
+// The space file may lie elsewhere; a preset's operator takes the place of the first TODO.
+static void adopt_writes_anywhere(void **state)
+{
+    struct box *b = *state;
+    struct err e;
+    const char *here = box_path(b, "theirs"), *file = box_path(b, "mine/x.lua");
+    write_kind(b, kind_named("uniform"));
+    assert_true(file_make_folders(here, &e) && file_make_folders(box_path(b, "mine"), &e));
+    box_write(b, "theirs/x.comp", box_read(b, box_path(b, "x.comp")));
+    assert_int_equal(chmod(here, 0500), 0);
+    struct result r =
+        RUN(b, "adopt", box_path(b, "theirs/x.comp"), "--like", "copy", "--out", file);
+    chmod(here, 0700);
+    assert_ok(&r);
+    assert_contains(r.out, "--set shaders=");
+    char *lua = box_read(b, file);
+    assert_contains(lua, "operator.copy {");
+    const char *mark = strstr(lua, "TODO");
+    assert_true(mark && !strstr(lua, "TODO what"));
+    const char *theirs = arena_printf(&b->arena, "shaders=%s", here);
+    r = RUN(b, "check", file, "--device", "none", "--set", theirs);
+    assert_ok(&r);
+    r = RUN(b, "check", file, "--device", "none");
+    assert_refused(&r, 1, "x.comp", "--set");
+}
+
 // Sixty-four passes are one candidate, of which few have a module of their own.
 static void many_passes(void **state)
 {
     struct box *b = *state;
-    static const char lua[] =
-        OPERATOR("copies", ONE_IN "output = { 'Out', 256 }, " COPY)
-        "param.block = discrete { 64 }\nscratch(function(c) return 1024 end)\n"
-        "for i = 1, %d do kernel { shader = 'x.comp', bindings = i == 1 and { 'In', 'scratch' } or\n"
-        "  i == %d and { 'scratch', 'Out' } or { 'scratch', 'scratch' }, push = function(c) return "
-        "{ 1.0 * i } end, groups = { 4 } } end\n";
-    static const char glsl[] = "#version 450\nlayout(local_size_x = 64) in;\n"
-                               "layout(push_constant) uniform P { float pass; };\n"
-                               "layout(binding = 0) buffer A { float x[]; };\n"
-                               "layout(binding = 1) buffer B { float y[]; };\n" MAIN
-                               "y[i] = pass > 0.0 ? x[i] : 0.0; }\n";
+    static const char lua[] = OPERATOR(
+        "copies", ONE_IN
+        "output = { 'Out', 256 }, " COPY) "param.block = discrete { 64 }\nscratch(function(c) "
+                                          "return 1024 end)\n"
+                                          "for i = 1, %d do kernel { shader = 'x.comp', bindings = "
+                                          "i == 1 and { 'In', 'scratch' } or\n"
+                                          "  i == %d and { 'scratch', 'Out' } or { 'scratch', "
+                                          "'scratch' }, push = function(c) return "
+                                          "{ 1.0 * i } end, groups = { 4 } } end\n";
+    static const char glsl[] =
+        "#version 450\nlayout(local_size_x = 64) in;\n"
+        "layout(push_constant) uniform P { float pass; };\n"
+        "layout(binding = 0) buffer A { float x[]; };\n"
+        "layout(binding = 1) buffer B { float y[]; };\n" MAIN "y[i] = pass > 0.0 ? x[i] : 0.0; }\n";
     for (int i = 0; i < 2; i++) {
         const int count = i ? 65 : 64;
         box_write(b, "x.comp", glsl);
@@ -376,9 +439,10 @@ static void many_passes(void **state)
 TEST_GROUP(resources)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_kinds_are_right),       FLOW_TEST(reading_first_is_told),
+        FLOW_TEST(all_kinds_are_right),        FLOW_TEST(reading_first_is_told),
         FLOW_TEST(a_kept_buffer_is_run_twice), FLOW_TEST(mistakes_are_told),
-        FLOW_TEST(other_resources_are_named), FLOW_TEST(many_passes),
+        FLOW_TEST(other_resources_are_named),  FLOW_TEST(many_passes),
+        FLOW_TEST(adopt_proposes_them),        FLOW_TEST(adopt_writes_anywhere),
     };
     if (!has_device())
         return EXIT_SKIPPED;

@@ -303,6 +303,32 @@ static void check_card(struct box *b)
     assert_contains(page, "N=512,M=256,K=128,weight=2");
 }
 
+// A baseline that one shape forbids is measured on the others, and check says so before.
+static void test_forbidden_on_one(void **state)
+{
+    struct box *b = *state;
+    const cJSON *row;
+    int i = 0;
+    box_write(b, "shapes.comp", shader);
+    const char *file = box_write(
+        b, "shapes.lua",
+        arena_printf(&b->arena, "%s%s", space,
+                     "baseline { wide = { rows = 1, columns = 16, threads = 64, unroll = 1 } }\n"));
+    struct result r = RUN(b, "check", file, "--device", "none", TOGETHER);
+    assert_ok(&r);
+    assert_contains(r.out, "'fits'");
+    assert_contains(r.out, "may run");
+    r = RUN(b, "tune", file, MACHINE, TOGETHER, "--trials", "3");
+    assert_ok(&r);
+    cJSON_ArrayForEach(row, member(shown(b, "1"), "shapes"))
+    {
+        bool is_forbidden = i++ == 0;
+        assert_int_equal(cJSON_IsNull(member(row, "baseline")), is_forbidden);
+        assert_int_equal(cJSON_IsNumber(member(row, "baseline_ms")), !is_forbidden);
+        assert_int_equal(cJSON_IsNumber(member(row, "ratio")), !is_forbidden);
+    }
+}
+
 // On the device: verified on every shape, raced, each shape's ratio of one race.
 static void test_on_device(void **state)
 {
@@ -337,6 +363,7 @@ TEST_GROUP(shapes)
         FLOW_TEST(test_against_all),
         FLOW_TEST(test_killed),
         FLOW_TEST(test_refused),
+        FLOW_TEST(test_forbidden_on_one),
     };
     const struct CMUnitTest on_device[] = {FLOW_TEST(test_on_device)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,8 +58,11 @@ static const struct error_case cases[] = {
     {WITH_INPUTS("{ 'X', 64, blocks = { pairs = 1 } }"), NULL, "a.lua:1"},
     {WITH_INPUTS("{ 'X', 4, fill = { 1, -1 } }"), NULL, "a.lua:1"},
     {WITH_INPUTS("{ 'X', 4 }, { 'X', 8 }"), NULL, "a.lua:1"},
-    {WITH_INPUTS("{ 'A', 1 }, { 'B', 1 }, { 'C', 1 }, { 'D', 1 }, { 'E', 1 }, { 'F', 1 }"), NULL,
-     "a.lua:1"},
+    {WITH_INPUTS(
+         "{ 'A', 1 }, { 'B', 1 }, { 'C', 1 }, { 'D', 1 }, { 'E', 1 }, { 'F', 1 }, { 'G', 1 }, "
+         "{ 'H', 1 }, { 'I', 1 }, { 'J', 1 }, { 'K', 1 }, { 'L', 1 }, { 'M', 1 }, { 'N', 1 }, "
+         "{ 'O', 1 }, { 'P', 1 }"),
+     NULL, "a.lua:1"},
 
     {DEFINE(NAMED BUFFERS), NULL, "a.lua:1"},
     {REFERENCE(""), NULL, "a.lua:1"},

@@ -120,25 +120,24 @@ static void push_constants_arrive(void **state)
     (void)state;
     struct message m;
     static char glsl[] = "void main() {}", name[] = "a.lua", entry[] = "first";
-    const struct job job = {.pass_count = 1,
-                            .pass = &(struct pass){.glsl = glsl,
-                                                   .space_name = name,
-                                                   .space_line = 7,
-                                                   .push.byte = {1, 2, 255},
-                                                   .push.bytes = 4,
-                                                   .push.field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
-                                                   .push.field_count = 1,
-                                                   .address = {2},
-                                                   .address_count = 1,
-                                                   .binding = {{3, 5, 1}},
-                                                   .binding_count = 1,
-                                                   .uniform =
-                                                       &(struct job_uniform){
-                                                           1, 4, {.byte = {9}, .bytes = 4}},
-                                                   .uniform_count = 1,
-                                                   .entry = entry,
-                                                   .local_size = {64, 2, 1}},
-                            .begin = {{BEGIN_POISON, 0}, {BEGIN_COPY, 0}, {BEGIN_KEPT, 0}}};
+    const struct job job = {
+        .pass_count = 1,
+        .pass = &(struct pass){.glsl = glsl,
+                               .space_name = name,
+                               .space_line = 7,
+                               .push.byte = {1, 2, 255},
+                               .push.bytes = 4,
+                               .push.field = {{PUSH_SIGNED, 1, 0, 3, "rows"}},
+                               .push.field_count = 1,
+                               .address = {2},
+                               .address_count = 1,
+                               .binding = {{3, 5, 1}},
+                               .binding_count = 1,
+                               .uniform = &(struct job_uniform){1, 4, {.byte = {9}, .bytes = 4}},
+                               .uniform_count = 1,
+                               .entry = entry,
+                               .local_size = {64, 2, 1}},
+        .begin = {{BEGIN_POISON, 0}, {BEGIN_COPY, 0}, {BEGIN_KEPT, 0}}};
     char *text = message_text(&(struct message){MESSAGE_COMPILE, .request.job = {job}});
     assert_true(message_parse(text, &m, NULL));
     free(text);
