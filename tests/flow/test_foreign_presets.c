@@ -146,7 +146,6 @@ static void try_experts(void **state)
 static void try_rows(void **state)
 {
     struct box *b = *state;
-    try_sizes(b, "ggml-rms-norm", "ggml", "rows=3", "columns=100", "{\"BLOCK_SIZE\":32}");
     try_sizes(b, "ggml-soft-max", "ggml", "rows=3", "columns=100", "{\"BLOCK_SIZE\":32}");
     try_sizes(b, "ggml-flash-attn", "ggml", "HSK=32", "HSV=32",
               "{\"WorkGroupSize\":32,\"Br\":2,\"Bc\":32,\"D_split\":8,\"row_split\":1,"
