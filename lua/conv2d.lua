@@ -7,7 +7,7 @@
 -- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
 -- where they are not given; types are all where none are given; algorithm: how it may round) and return what operator.conv2d returns.
 
-local epilogue = include "epilogue.lua"
+local epilogue, glsl = include "epilogue.lua", include "glsl.lua"
 
 local conv2d = {}
 
@@ -21,7 +21,7 @@ local function declare(standard, in_channels, out_channels, groups)
     extra = size("extra", 0, 0), -- more rows and columns of padding behind the image than before it
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
-    type = choice("type", standard.types or { "f32", "f16", "i8" }), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
+    type = choice("type", standard.types or glsl.types), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
     algorithm = standard.algorithm,
   })
 end

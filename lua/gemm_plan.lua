@@ -12,6 +12,7 @@
 --                                row to row in memory) or gather (see gemm_text.lua)
 --     result                     C: widest, pitch, bias ("rows", "columns": what has one bias each), and for several
 --                                images columns (of one image) and image (elements from one image to the next)
+--     a.blocks                   nil, or the format of its weights (blocks.lua)
 --     of these and bias_place    binding; from_matrix (elements from one matrix to the next), and cycle where the
 --                                matrices repeat: matrix i is number i % cycle in memory
 --     buffer_bytes               the largest buffer
@@ -39,7 +40,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
-local subgroups = include "subgroups.lua"
+local subgroups, blocks = include "subgroups.lua", include "blocks.lua"
 local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
 
 local gemm = {}
@@ -301,7 +302,7 @@ local function resources_of(p)
 end
 
 local function values(p)
-  return { plan = p, glsl = glsl, text = text, epilogue = epilogue, invocations = gemm.invocations(p), reduce_group = reduce_group }
+  return { plan = p, glsl = glsl, text = text, read_blocks = blocks.reader, epilogue = epilogue, invocations = gemm.invocations(p), reduce_group = reduce_group }
 end
 
 -- Another kernel for the same products is { template = , resources = , values = }, functions of the plan, and subgroup =,

@@ -143,7 +143,10 @@ local function gathered_chunk(p, x, i, element, n)
 end
 
 -- What is read of an operand at an index in vectors.
-local function memory(x, at) return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]" end
+local function memory(p, x, at)
+  if x.place.blocks then return glsl.converted("weights_" .. x.name .. "(" .. at .. ")", "f32", p.element, x.vector) end
+  return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]"
+end
 
 -- Where chunk `chunk` of a line of a shared tile lies: see gemm_plan.lua. `turn`: k / vector.
 function text.swizzled(x, chunk, turn)
@@ -168,14 +171,14 @@ function text.read(p, x, i, k, size, at)
   if x.gather and x.along_k then return gathered_chunk(p, x, i, over(sum("k", k), x.vector), 1) end
   if x.gather then return gathered_chunk(p, x, i, sum("k", k), size) end
   if text.is_plain(p, x) and x.along_k then
-    return memory(x, sum(here, text.offset(x, i) * text.pitch(x) + k // x.vector))
+    return memory(p, x, sum(here, text.offset(x, i) * text.pitch(x) + k // x.vector))
   elseif text.is_plain(p, x) then
-    return memory(x, sum(here, k * text.pitch(x) + text.offset(x, i) // x.vector))
+    return memory(p, x, sum(here, k * text.pitch(x) + text.offset(x, i) // x.vector))
   end
   local element, K = sum("k", k), p.product.K
   local at = p.exact_k and element or "min(" .. element .. ", " .. K - (x.along_k and x.vector or 1) .. ")"
   at = x.along_k and over(at, x.vector) or times(at, text.pitch(x))
-  return within(p, element .. " < " .. K, memory(x, sum("line_" .. x.name .. "_" .. i, at)), size)
+  return within(p, element .. " < " .. K, memory(p, x, sum("line_" .. x.name .. "_" .. i, at)), size)
 end
 
 -- Shared tiles --------------------------------------------------------------------------------------------------------
@@ -224,7 +227,7 @@ function text.fetch(p, x, r, k, pixel)
   local inside = element .. " < " .. vectors
   if not p.exact_k then element = glsl.below(element, vectors) end
   if x.along_k then line = times(line, text.pitch(x)) else element = times(element, text.pitch(x)) end
-  local value = memory(x, sum(text.origin_name(p, x), line, element))
+  local value = memory(p, x, sum(text.origin_name(p, x), line, element))
   return within(p, inside, value, x.vector)
 end
 

@@ -1,6 +1,8 @@
 -- Texts of GLSL that templates are written with: types, sums and products, components. All functions are pure.
 --
--- An element is "f32", "f16", "i8" or "i32"; a "word" is 4 bytes of any of them that are moved only. A kernel that adds up products knows three of them by its operator:
+-- An element is one of `elements` or "word": 4 bytes of any of them that are moved only. GLSL does not have bf16 and f8
+-- everywhere, so whole numbers hold their bits; `converted` makes floats of them, for which a template writes
+-- glsl.decoder(op.type) behind its extensions. A kernel that adds up products knows three elements by its operator:
 --
 --     op.type              what the inputs hold
 --     glsl.sums(op)        what is summed in: f32, f16 or i32
@@ -11,34 +13,47 @@
 
 local glsl = {}
 
-local scalars = { f32 = "float", f16 = "float16_t", i8 = "int8_t", i32 = "int", word = "uint" }
-local vectors = { f32 = "vec", f16 = "f16vec", i8 = "i8vec", i32 = "ivec", word = "uvec" }
-local bytes = { f32 = 4, f16 = 2, i8 = 1, i32 = 4, word = 4 }
+-- What products are made of.
+glsl.types = { "f32", "f16", "i8", "bf16", "u8", "f8e4m3", "f8e5m2" }
+
+local word = { scalar = "uint", vector = "uvec", bytes = 4 }
+
+local function traits(element) return element == "word" and word or elements[element] end
+
+function glsl.is_whole(element) return not traits(element).is_real end
 
 -- The type of n neighbours; of eight, which are f16, that of the four words that they are moved as.
 function glsl.vector(element, n)
-  if n == 8 then return vectors.word .. 4 end
-  return n == 1 and scalars[element] or vectors[element] .. n
+  if n == 8 then return glsl.vector("word", 4) end
+  return n == 1 and traits(element).scalar or traits(element).vector .. n
 end
 
-function glsl.bytes(element) return bytes[element] end
+function glsl.bytes(element) return traits(element).bytes end
 
 function glsl.sums(op)
-  if op.type == "i8" then return "i32" end
+  if glsl.is_whole(op.type) then return "i32" end
   return op.accumulate == "mixed" and "f32" or op.accumulate
 end
 
 function glsl.products(op) return op.accumulate == "mixed" and "f16" or glsl.sums(op) end
 
-function glsl.output(op) return op.type == "i8" and "i32" or op.type end
+function glsl.output(op)
+  if op.kind == "matmul" and op.blocks ~= "none" then return "f32" end
+  return glsl.is_whole(op.type) and "i32" or traits(op.type).is_bits and "f32" or op.type
+end
 
 -- The element that holds any sum without loss: what parts of sums are kept in, what epilogues compute in.
-function glsl.wide(element) return (element == "i8" or element == "i32") and "i32" or "f32" end
+function glsl.wide(element) return glsl.is_whole(element) and "i32" or "f32" end
 
 -- The text of n neighbours as another element.
 function glsl.converted(text, from, to, n)
-  return from == to and text or glsl.vector(to, n) .. "(" .. text .. ")"
+  if from == to then return text end
+  if traits(from).is_bits then return "float_of_" .. from .. "(" .. glsl.vector("word", n) .. "(" .. text .. "))" end
+  return glsl.vector(to, n) .. "(" .. text .. ")"
 end
+
+-- The functions that make floats of bits; "" for other elements.
+function glsl.decoder(element) return traits(element).decoder end
 
 -- The text of n neighbours where the condition holds, zeros elsewhere: selected, because branches in nested loops may
 -- take compilers a time that doubles with each. What is read must be there either way.
@@ -51,7 +66,9 @@ end
 function glsl.extensions(element)
   if element == "f16" then
     return { "GL_EXT_shader_16bit_storage", "GL_EXT_shader_explicit_arithmetic_types_float16" }
-  elseif element == "i8" then
+  elseif element == "bf16" then
+    return { "GL_EXT_shader_16bit_storage", "GL_EXT_shader_explicit_arithmetic_types_int16" }
+  elseif glsl.bytes(element) == 1 then
     return { "GL_EXT_shader_8bit_storage", "GL_EXT_shader_explicit_arithmetic_types_int8" }
   end
   return {}

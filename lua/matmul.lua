@@ -1,11 +1,11 @@
 -- The product of two matrices, or of two batches of matrices, as gemm_plan.lua takes it: C[N,M] = A[N,K] B[K,M].
 --
 --     local product = matmul.product(op)                op: what operator.matmul or operator.batch_matmul returned
---     local product = matmul.declare(standard, types, accumulate)     declares sizes (standard: of N, M, K, or { N = , M = ,
+--     local product = matmul.declare(standard, types, accumulate, has_blocks)     declares sizes (standard: of N, M, K, or { N = , M = ,
 --                                                       K = }), choices and the operator; accumulate: what sums of f16 can be
---                                                       (f32, f16)
+--                                                       (f32, f16); has_blocks: A may be in blocks (blocks.lua)
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
-local quads = include "quads.lua"
+local quads, blocks = include "quads.lua", include "blocks.lua"
 
 local matmul = {}
 
@@ -27,28 +27,34 @@ function matmul.product(op)
   local b = b_as_written and place(op, "b", op.K, op.M) or place(op, "b", op.M, op.K)
   local c = place(op, "c", op.N, op.M)
   a.along_k, b.along_k = a_as_written, not b_as_written
+  a.blocks = blocks.of(op)
+  a.eights = a.eights and not a.blocks
   c.bias, c.bias_place = "columns", { from_matrix = 0 }
   local product = {
     op = op, N = op.N, M = op.M, K = op.K, matrices = op.kind == "batch_matmul" and op.batch or 1,
     a = a, b = b, result = c,
-    buffer_bytes = math.max(glsl.bytes(op.type) * math.max(a.elements, b.elements),
+    buffer_bytes = math.max(glsl.bytes(op.type) * math.max(a.blocks and 0 or a.elements, b.elements),
       glsl.bytes(glsl.output(op)) * c.elements),
   }
   product.quads = quads.of(product)
   return product
 end
 
-function matmul.declare(standard, types, accumulate)
+function matmul.declare(standard, types, accumulate, has_blocks)
   if type(standard) == "number" then standard = { N = standard, M = standard, K = standard } end
+  local format = has_blocks and choice("blocks", blocks.names) or "none"
+  local quantised = format ~= "none"
   local fields = {
     N = size("N", standard.N), M = size("M", standard.M), K = size("K", standard.K),
     row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
-    type = choice("type", types),
-    layout = choice("layout", { "nn", "nt", "tn", "tt" }),
-    accumulate = choice("accumulate", accumulate or { "f32", "f16" }), -- sums of f16
+    type = choice("type", quantised and { "f32", "f16" } or types),
+    layout = choice("layout", quantised and { "nn", "nt" } or { "nn", "nt", "tn", "tt" }),
+    accumulate = choice("accumulate", quantised and { "f32" } or accumulate or { "f32", "f16" }), -- sums of f16
   }
   epilogue.declare(fields)
   local batch = size("batch", 1)
+  if quantised and batch > 1 then error("products of blocks are made one by one (batch = 1)") end
+  if has_blocks and batch == 1 then fields.blocks = format end
   if batch == 1 then return matmul.product(operator.matmul(fields)) end
   fields.batch = batch
   fields.batch_a, fields.batch_b, fields.batch_c = size("batch_a", 0, 0), size("batch_b", 0, 0), size("batch_c", 0, 0)

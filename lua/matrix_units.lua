@@ -42,6 +42,12 @@ local unpacked = {
   f16 = function(word, i) return "unpackFloat2x16(" .. word .. ")[" .. glsl.modulo(i, 2) .. "]" end,
   i8 = function(word, i) return "int8_t(bitfieldExtract(int(" .. word .. "), int(" .. i .. ") % 4 * 8, 8))" end,
 }
+for _, element in ipairs { "bf16", "u8", "f8e4m3", "f8e5m2" } do -- whole numbers without a sign hold them
+  local bits, type = 8 * glsl.bytes(element), glsl.vector(element, 1)
+  unpacked[element] = function(word, i)
+    return string.format("%s(bitfieldExtract(%s, int(%s) %% %d * %d, %d))", type, word, i, 32 // bits, bits, bits)
+  end
+end
 
 -- Element `at` (text, in elements) of memory.
 local function element(memory, at)
@@ -81,9 +87,8 @@ local function emulated(s)
   end
 
   function u.multiply_add(c, a, b)
-    local to = glsl.vector(s.c, 1)
-    local product = string.format("%s(%s[%s / %d * %d + k]) * %s(%s[k * %d + %s %% %d])", to, a, own, s.n, s.k, to, b,
-      s.n, own, s.n)
+    local left, right = string.format("%s[%s / %d * %d + k]", a, own, s.n, s.k), string.format("%s[k * %d + %s %% %d]", b, s.n, own, s.n)
+    local product = glsl.converted(left, s.a, s.c, 1) .. " * " .. glsl.converted(right, s.a, s.c, 1)
     return loop(held.c, loop(s.k, c .. "[e] += " .. product .. ";", "k"))
   end
 

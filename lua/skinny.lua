@@ -14,7 +14,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local gemm, epilogue, text = include "gemm_plan.lua", include "epilogue.lua", include "gemm_text.lua"
-local subgroups = include "subgroups.lua"
+local subgroups, blocks = include "subgroups.lua", include "blocks.lua"
 local ceil_div, widest = arithmetic.ceil_div, arithmetic.widest
 
 local skinny = { most = 16 }
@@ -123,7 +123,7 @@ local function resources_of(p)
   }
 end
 
-local function values(p) return { plan = p, glsl = glsl, text = text, epilogue = epilogue, invocations = invocations(p) } end
+local function values(p) return { plan = p, glsl = glsl, read_blocks = blocks.reader, text = text, epilogue = epilogue, invocations = invocations(p) } end
 
 function skinny.kernels(plan) gemm.kernels(plan, { template = "skinny.comp", resources = resources_of, values = values }) end
 

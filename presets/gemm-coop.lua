@@ -6,7 +6,7 @@ local matrix_units, glsl, subgroups = include "matrix_units.lua", include "glsl.
 
 local api = choice("units", { "device", "emulated" }) == "device" and device.matrix_api or "emulated"
 -- No device multiplies f32, but any emulates it.
-local product = matmul.declare(device.is_cpu and 64 or 2048, { "f16", "i8", "f32" })
+local product = matmul.declare(device.is_cpu and 64 or 2048, { "f16", "i8", "f32", "bf16", "u8", "f8e4m3", "f8e5m2" })
 local op, sums = product.op, glsl.sums(product.op)
 
 local shapes, names = {}, {}

@@ -1,8 +1,9 @@
 -- presets/gemm.lua: C[N,M] = A[N,K] B[K,M], one product or a batch of them, everything a hand-written kernel would
 -- choose from
 local gemm, rules, matmul = include "gemm_plan.lua", include "gemm_rules.lua", include "matmul.lua"
+local glsl = include "glsl.lua"
 
-local product = matmul.declare(device.is_cpu and 256 or 2048, { "f32", "f16", "i8" }, gemm.accumulate)
+local product = matmul.declare(device.is_cpu and 256 or 2048, glsl.types, gemm.accumulate, true)
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

@@ -3,12 +3,17 @@
 -- by the invocations of a workgroup, which add up what they have.
 local skinny, skinny_nest = include "skinny.lua", include "skinny_nest.lua"
 local gemm, matmul, subgroups = include "gemm_plan.lua", include "matmul.lua", include "subgroups.lua"
+local glsl = include "glsl.lua"
 
 local product = matmul.declare({
   N = device.is_cpu and 1024 or 4096, M = 1, K = device.is_cpu and 1024 or 4096,
-}, { "f32", "f16", "i8" })
+}, glsl.types, nil, true)
 if math.min(product.N, product.M) > skinny.most then
   error("skinny takes at most " .. skinny.most .. " rows or columns of C (gemm takes any)")
+end
+
+if product.a.blocks and skinny.sides(product).name ~= "a" then
+  error("the operand in blocks has the fewer lines (choose N of at least M)")
 end
 
 param.group   = factors(device.is_cpu and 64 or 512, 3)           -- unused, invocations along K, along the lines

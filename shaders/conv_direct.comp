@@ -41,7 +41,7 @@
 % if hint then
 #extension GL_EXT_control_flow_attributes : require
 % end
-
+${glsl.decoder(op.type)}
 % local group_x, group_y, group_z = axes[lanes[1]].lanes, axes[lanes[2]].lanes, axes[lanes[3]].lanes
 layout(local_size_x = ${group_x}, local_size_y = ${group_y}, local_size_z = ${group_z}) in;
 

@@ -29,25 +29,35 @@
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
+% if a.place.blocks and op.type ~= "f16" then
+#extension GL_EXT_shader_16bit_storage : require
+% end
 % if packed then
 #extension GL_EXT_spirv_intrinsics : require
 % end
 % if p.hint then
 #extension GL_EXT_control_flow_attributes : require
 % end
-
+${glsl.decoder(op.type)}
 layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}, local_size_z = ${p.together}) in;
 
 % local whole = parts == 1
 % local output = whole and glsl.output(op) or glsl.wide(sums)
 % local function binding(number) return "std430, set = 0, binding = " .. number end
-% local function in_memory(x) return glsl.vector(x.place.rows and op.type or p.element, x.vector) end
+% local function in_memory(x)
+%   if x.place.blocks then return "uint16_t" end
+%   return glsl.vector(x.place.rows and op.type or p.element, x.vector)
+% end
 layout(${binding(a.place.binding)}) restrict readonly buffer MatrixA { ${in_memory(a)} matrix_a[]; };
 layout(${binding(b.place.binding)}) restrict readonly buffer MatrixB { ${in_memory(b)} matrix_b[]; };
 % local binding_c = binding(whole and result.binding or op.bindings.scratch)
 layout(${binding_c}) restrict writeonly buffer MatrixC { ${glsl.vector(output, p.vector_c)} matrix_c[]; };
 % if whole and last.text ~= "" then
 ${last.text}
+% end
+% if a.place.blocks then
+
+${read_blocks(a.place.blocks, "a", a.vector)}
 % end
 % each("staged", function(x)
 %   local copies = (p.together > 1 and p.together .. " x " or "") .. (x.stage == "double" and "2 x " or "")

@@ -20,7 +20,7 @@
 % elseif p.straight and not u.is_emulated then
 #extension GL_EXT_control_flow_attributes : require
 % end
-
+${glsl.decoder(op.type)}
 layout(local_size_x = ${p.threads}) in;
 
 % for _, x in ipairs(operands) do

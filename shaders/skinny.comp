@@ -10,23 +10,32 @@
 % local function binding(number) return "std430, set = 0, binding = " .. number end
 % local function stored(n) return glsl.vector(op.type, n) end
 % local function number(n) return glsl.vector(sums, n) end
+% local format = long.place.blocks -- what reads them gives floats
+% local function read_long(at) return (format and "weights_long(" or "matrix_long[") .. at .. (format and ")" or "]") end
 // C[${product.N},${product.M}] = A B over ${product.K}${p.matrices > 1 and ", " .. p.matrices .. " times" or ""}:
 // ${long.tile} lines of ${long.name:upper()} a workgroup, ${p.count} an invocation; ${p.along_k} invocations share K.
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
+% if format and op.type ~= "f16" then
+#extension GL_EXT_shader_16bit_storage : require
+% end
 % if p.in_subgroup then
 #extension GL_KHR_shader_subgroup_${p.along_k % p.subgroup == 0 and "arithmetic" or "shuffle"} : require
 % end
-
+${glsl.decoder(op.type)}
 layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}) in;
 
 % local output = whole and glsl.output(op) or wide
-layout(${binding(long.place.binding)}) restrict readonly buffer Matrix { ${stored(p.vector)} matrix_long[]; };
+layout(${binding(long.place.binding)}) restrict readonly buffer Matrix { ${format and "uint16_t" or stored(p.vector)} matrix_long[]; };
 layout(${binding(few.place.binding)}) restrict readonly buffer Few { ${stored(p.few_vector)} matrix_few[]; };
 layout(${binding(whole and result.binding or op.bindings.scratch)}) restrict writeonly buffer MatrixC { ${glsl.vector(output, 1)} matrix_c[]; };
 % if whole and last.text ~= "" then
 ${last.text}
+% end
+% if format then
+
+${read_blocks(format, "long", p.vector)}
 % end
 % if p.partials > 1 then
 shared ${glsl.vector(wide, width)} part[${p.lines * p.partials * p.lanes}]; // of ${p.count} lines, ${p.partials} along K, of each of ${p.lanes} lanes
@@ -50,7 +59,7 @@ shared ${glsl.vector(wide, width)} part[${p.lines * p.partials * p.lanes}]; // o
 %   if not loaded[name] then
 %     loaded[name] = true
 %     local at = long.along_k and sum("at", vector * p.along_k) or times(sum("at", e), long.place.pitch // p.vector)
-            const ${number(p.vector)} ${name} = ${glsl.converted("matrix_long[" .. sum("line_" .. i, at) .. "]", op.type, sums, p.vector)};
+            const ${number(p.vector)} ${name} = ${glsl.converted(read_long(sum("line_" .. i, at)), format and "f32" or op.type, sums, p.vector)};
 %   end
 %   return long.along_k and components(name, p.vector, e % p.vector, 1) or name
 % end

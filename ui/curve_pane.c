@@ -112,7 +112,8 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
 {
     const struct opened *o = &m->open;
     double per_flops;
-    *r = (struct curve_runs){.unit = model_unit(m, &per_flops)};
+    *r = (struct curve_runs){.unit = model_unit(m, &per_flops),
+                             .is_inverse = speed_is_inverse(&o->record)};
     r->per_flops = per_flops;
     if (!o->record.id)
         return;
@@ -214,9 +215,13 @@ static enum style run_style(const struct curve_run *run)
     return (enum style)(STYLE_SERIES + (run->letter - 'A') % MOST_SERIES);
 }
 
-static void print_speed(char out[16], double speed, double best)
+// Prints a height of the plot in the unit of the axis.
+static void print_speed(char out[16], const struct curve_runs *r, double speed)
 {
-    snprintf(out, 16, best < 100 ? "%.2f" : "%.1f", speed);
+    if (r->is_inverse)
+        snprintf(out, 16, "%.3g", 1 / speed);
+    else
+        snprintf(out, 16, r->best < 100 ? "%.2f" : "%.1f", speed);
 }
 
 // --- the note of the frame ---
@@ -303,13 +308,13 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
         else
             snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
         if (run_best(&r->run[i]) > 0)
-            print_speed(e.value, run_best(&r->run[i]), r->best);
+            print_speed(e.value, r, run_best(&r->run[i]));
         else
             snprintf(e.value, sizeof e.value, "-");
         if (differs_from_race(&r->run[i])) {
             char measured[16];
             snprintf(measured, sizeof measured, "%s", e.value);
-            print_speed(e.value, r->run[i].ranked, r->best);
+            print_speed(e.value, r, r->run[i].ranked);
             snprintf(e.more, sizeof e.more, " raced, %s measured", measured);
         }
         add_entry(&l, e);
@@ -318,10 +323,11 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
         struct entry e = {.style = STYLE_STRONG, .letter = 'M'};
         char off[16];
         snprintf(e.name, sizeof e.name, "mean of %d", r->alike);
-        print_speed(e.value, mean->last.mean, r->best);
-        print_speed(off, mean->last.deviation, r->best);
-        snprintf(e.more, sizeof e.more, " %s%s", p->screen->charset == CHARSET_ASCII ? "+-" : "±",
-                 off);
+        print_speed(e.value, r, mean->last.mean);
+        print_speed(off, r, mean->last.deviation);
+        if (!r->is_inverse) // the deviation of a speed is none of a cost
+            snprintf(e.more, sizeof e.more, " %s%s",
+                     p->screen->charset == CHARSET_ASCII ? "+-" : "±", off);
         add_entry(&l, e);
         if (band != CURVE_NO_BAND) {
             struct entry b = {.style = STYLE_BAND, .letter = ':'};
@@ -334,7 +340,7 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
     for (int i = 0; i < levels; i++) {
         struct entry e = {.style = STYLE_BAND, .letter = ':'};
         snprintf(e.name, sizeof e.name, "%s", level[i].name);
-        print_speed(e.value, level[i].speed, r->best);
+        print_speed(e.value, r, level[i].speed);
         add_entry(&l, e);
     }
     l.cols = 4 + l.name + l.value + l.more;
@@ -591,6 +597,7 @@ static void draw_plot(const struct pane *room, struct curve_pane *state, const s
                           .room = lines < 3 ? lines : 3,
                           .margin = at.rows + has_bars + at.has_legend};
     struct plot_axis y = y_axis(r, &mean, state);
+    y.scale = r->is_inverse ? PLOT_INVERSE : PLOT_REAL;
     y.margin = at.left;
     plot_axes(&c.plot, &x, &y);
     draw_dots(&c);
@@ -620,7 +627,7 @@ static void draw_small(const struct pane *p, const struct curve_runs *r)
 {
     char speed[16], text[48];
     double best = run_best(&r->run[0]);
-    print_speed(speed, best, best);
+    print_speed(speed, r, best);
     const char *what = differs_from_race(&r->run[0]) ? "measured" : "best";
     if (p->cols >= 24)
         snprintf(text, sizeof text, "%s %s %s", what, speed, r->unit);

@@ -1,5 +1,6 @@
 #include "view_main.h"
 
+#include "engine/speed.h"
 #include "report/text.h"
 #include "text.h"
 
@@ -28,8 +29,9 @@ static void add_time_of(const struct model *m, const struct trial *t, bool race,
     char number[32], time[32];
     double per, seconds = race ? t->race_seconds : t->seconds;
     const char *unit = model_unit(m, &per);
-    str_printf(out, "%s%s %s  %s", race ? "race      " : "",
-               speed_number(m, seconds_speed(m, seconds), number), unit, text_time(seconds, time));
+    speed_time(&m->open.record, seconds, time);
+    str_printf(out, "%s%s %s%s%s", race ? "race      " : "",
+               speed_number(m, seconds_speed(m, seconds), number), unit, *time ? "  " : "", time);
     if (!race && t->samples > 1)
         str_printf(out, " ±%.1f %%", 50 * t->spread); // half of the range
 }

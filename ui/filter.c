@@ -337,8 +337,10 @@ static bool trial_holds(const struct filter *f, const struct node *n, const stru
     switch (n->field) {
     case FIELD_TFLOPS: number = f->amounts.flop / seconds * 1e-12; break;
     case FIELD_GFLOPS: number = f->amounts.flop / seconds * 1e-9; break;
-    case FIELD_RATE: number = f->amounts.rate / seconds; break;
-    case FIELD_MS: number = seconds * 1e3; break;
+    case FIELD_RATE:
+        number = f->amounts.is_inverse ? f->amounts.rate * seconds : f->amounts.rate / seconds;
+        break;
+    case FIELD_MS: number = seconds * f->amounts.ms; break;
     case FIELD_SPREAD: number = t->samples > 1 ? 50 * t->spread : NAN; break;
     case FIELD_NUMBER: number = t->number > 0 ? (double)t->number : NAN; break;
     case FIELD_ASK: number = (double)t->ask; break;

@@ -34,10 +34,11 @@
 
 struct filter;
 
-// One run of the trials: its FLOP, and its amount in the unit that the session is rated by:
-// speed_rate of a second (engine/speed.h).
+// One run of the trials: its FLOP and milliseconds, where a cost of 1 is a second (NAN: it is not),
+// and its amount in the unit that the session is rated by: speed_rate of a second (engine/speed.h).
 struct filter_amounts {
-    double flop, rate;
+    double flop, ms, rate;
+    bool is_inverse; // the rate is a cost
 };
 
 // Names of what is no parameter: "outcome", "tflops", ...; NULL-terminated.

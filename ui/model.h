@@ -61,6 +61,7 @@ struct trial {
     double compile_s, pipeline_s, device_s, elapsed_s, finished;
     int worker;
     double statistic[STATISTIC_KIND_COUNT]; // the driver's on its kernel; NAN: not known
+    double run_s, joules;                   // of a run, where its energy is known; else 0
     double sensed[SENSED_COUNT];            // of the device while it was timed; NAN: not known
     char clocks[96];                        // of the device while it was timed; "": not known
     bool is_unsteady;                       // they were held back, or the device drifted

@@ -45,6 +45,8 @@ static void trial_decode(const struct opened *o, const struct trial_record *r, s
         double median = median_of(sample, count);
         out->spread = median > 0 ? (sample[count - 1] - sample[0]) / median : 0;
     }
+    if (!speed_energy(&o->record, r->clocks, out->seconds, &out->run_s, &out->joules))
+        out->run_s = out->joules = 0;
     struct statistics statistics;
     for (int k = 0; k < STATISTIC_KIND_COUNT; k++)
         out->statistic[k] = NAN;

@@ -172,8 +172,10 @@ const char *speed_number(const struct model *m, double flops, char out[24])
     model_unit(m, &per);
     out[0] = '\0';
     if (flops > 0) {
-        double best = seconds_speed(m, m->open.record.best_seconds);
-        snprintf(out, 24, "%.*f", decimals(best * per), flops * per);
+        double best = per * seconds_speed(m, m->open.record.best_seconds), value = per * flops;
+        bool is_inverse = speed_is_inverse(&m->open.record);
+        snprintf(out, 24, "%.*f", decimals(is_inverse ? 1 / best : best),
+                 is_inverse ? 1 / value : value);
     }
     return out;
 }
@@ -187,6 +189,10 @@ const char *no_trial_text(const struct model *m)
 const char *model_time_unit(const struct model *m, double *per_second)
 {
     double best = m->open.record.best_seconds;
+    if (speed_objective(&m->open.record).kind != OBJECTIVE_TIME) {
+        *per_second = 0; // what is measured is no time
+        return "-";
+    }
     *per_second = best >= 1 || best <= 0 ? 1 : best >= 1e-3 ? 1e3 : 1e6;
     return best >= 1 || best <= 0 ? "s" : best >= 1e-3 ? "ms" : "us";
 }
@@ -196,7 +202,7 @@ const char *time_number(const struct model *m, double seconds, char out[24])
     double per;
     model_time_unit(m, &per);
     out[0] = '\0';
-    if (seconds > 0)
+    if (seconds > 0 && per > 0)
         snprintf(out, 24, "%.*f", decimals(m->open.record.best_seconds * per), seconds * per);
     return out;
 }

@@ -37,7 +37,7 @@ static void print_exit_summary(const struct jobs *j, const char *database)
         struct session_record r;
         pid_t runner = 0;
         const char *option = store_option(s);
-        char speed[32], time[32];
+        char speed[SPEED_TEXT_SIZE];
         arena_init(&arena);
         bool found = store_get_session(s, run->session, &arena, &r, &e);
         if (found)
@@ -51,10 +51,9 @@ static void print_exit_summary(const struct jobs *j, const char *database)
             printf("session %" PRId64 " is paused: tilewalk resume %" PRId64 "%s\n", r.id, r.id,
                    option);
         else if (r.best_ask)
-            printf("session %" PRId64 " is %s: best %s%s, %s: tilewalk show %" PRId64 "%s\n", r.id,
-                   state_name(r.state), speed_text(&r, r.best_seconds, speed),
-                   r.best_raced ? " raced" : " measured once", text_time(r.best_seconds, time),
-                   r.id, option);
+            printf("session %" PRId64 " is %s: best %s%s: tilewalk show %" PRId64 "%s\n", r.id,
+                   state_name(r.state), speed_and_time(&r, r.best_seconds, speed),
+                   r.best_raced ? " raced" : " measured once", r.id, option);
         else
             printf("session %" PRId64 " is %s: nothing valid was found: tilewalk show %" PRId64
                    "%s\n",

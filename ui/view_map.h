@@ -15,6 +15,7 @@
 
 #include "app.h"
 #include "landscape.h"
+#include "report/pareto.h"
 
 // Tab goes through the first ones: beside the map where there is room, else instead of it. Parallel
 // coordinates are instead of both.
@@ -31,6 +32,18 @@ struct map_cell_scan { // trials of one cell, along every factor that is no axis
     int row, col, layout; // of the grid; layout -1: not started
     int count;
     struct projection bar[SPACE_MAX_SLOTS];
+};
+
+// Trials that no other one beats in both time and energy (report/pareto.h).
+#define MAP_MOST_FRONT 64
+struct map_front {
+    int count;
+    struct pareto_point point[MAP_MOST_FRONT + 1];
+    struct map_place { // of point i, in any order
+        int64_t ask;
+        struct config config;
+        double statistic[STATISTIC_KIND_COUNT];
+    } place[MAP_MOST_FRONT + 1];
 };
 
 struct map {
@@ -52,6 +65,7 @@ struct map {
     struct projection grid;
     struct projection
         along[SPACE_MAX_SLOTS]; // all trials, whatever a slice holds, along each factor
+    struct map_front front;     // of trials in the grid that have joules
     struct scan scan;
     bool filled;     // the scan has come to the end once
     bool idle;       // there was nothing to do

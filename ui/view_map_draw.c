@@ -134,7 +134,20 @@ static int cell_row(const struct grid *l, int down)
     return l->head + down * l->high / l->rows;
 }
 
-// Draws the number of a cell on its background: "*43.69" is the best of all, "~18.23" of one trial.
+// Says if a trial of the Pareto front lies in that cell of the grid.
+static bool is_on_front(const struct map *m, const struct map_cell *c)
+{
+    int row, col;
+    for (int i = 0; i < m->front.count; i++)
+        if (projection_find(&m->grid, &m->front.place[i].config, m->front.place[i].statistic, &row,
+                            &col) &&
+            projection_at(&m->grid, row, col) == c)
+            return true;
+    return false;
+}
+
+// Draws the number of a cell on its background: "*43.69" is the best of all, "^21.02" on the front
+// of time and energy, "~18.23" of one trial.
 static void draw_number(const struct grid *l, const struct map_cell *c, int row, int col, bool here)
 {
     const struct map *m = l->map;
@@ -146,7 +159,11 @@ static void draw_number(const struct grid *l, const struct map_cell *c, int row,
     if ((int)strlen(number) > wide)
         snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
     bool single = cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT;
-    const char *mark = (int)strlen(number) >= wide ? "" : best ? "*" : single ? "~" : "";
+    const char *mark = (int)strlen(number) >= wide ? ""
+                       : best                      ? "*"
+                       : is_on_front(m, c)         ? "^"
+                       : single                    ? "~"
+                                                   : "";
     int length = snprintf(text, sizeof text, "%s%s", mark, number);
     // Blanks beside it, where shades would run into the digits.
     int at = int_max(wide - length + 1, 0) / 2, before = at > 0, behind = at + length < wide;
@@ -219,7 +236,7 @@ static void draw_legend(const struct grid *l)
         }
     struct flow f = {pane_part(&l->pane, l->pane.rows - l->legend, 0, l->legend, l->pane.cols), 0,
                      1};
-    char text[4][80];
+    char text[5][80];
     snprintf(text[0], 80, " high %s, by %s", statistic_names[m->statistic],
              m->by_rank                        ? "rank"
              : m->statistic == STATISTIC_COUNT ? "value"
@@ -233,7 +250,8 @@ static void draw_legend(const struct grid *l)
     snprintf(text[1], 80, "x all failed %d", count[CELL_FAILED]);
     snprintf(text[2], 80, "/ excluded %d", count[CELL_EXCLUDED]);
     snprintf(text[3], 80, "%d measured, %d by one trial (~)", count[CELL_MEASURED], single);
-    for (int i = 0; i < 4; i++) {
+    snprintf(text[4], 80, "%d on the front of time and energy (^)", m->front.count);
+    for (int i = 0; i < 4 + (m->front.count > 0); i++) {
         col = flow_to(&f, text_columns(text[i]));
         pane_line(&f.pane, f.row, col, i == 1 && count[CELL_FAILED] ? STYLE_BAD : STYLE_DIM, "%s",
                   text[i]);

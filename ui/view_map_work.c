@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SLICE_TRIALS   500
 #define SLICE_JUDGED   16
@@ -48,6 +49,7 @@ void map_restart(struct app *app, struct map *m)
     m->grid.is_held = best && best->has_config;
     if (m->grid.is_held)
         m->grid.held = best->config;
+    m->front.count = 0;
     scan_start(&m->scan, &app->model);
     m->races = scan_races(&app->model);
     m->filled = m->idle = false;
@@ -207,6 +209,26 @@ static void add_to(const struct map_scan *to, struct projection *p, const struct
                                           .raced = t->raced});
 }
 
+// A point that the new one beats leaves, with its place.
+static void add_to_front(struct map_front *f, const struct trial *t)
+{
+    struct map_place *new = &f->place[f->count];
+    if (!(t->joules > 0) || t->outcome != OUTCOME_OK || (t->raced && !t->race_verified))
+        return;
+    *new = (struct map_place){.ask = t->ask, .config = t->config};
+    memcpy(new->statistic, t->statistic, sizeof new->statistic);
+    f->point[f->count] = (struct pareto_point){t->ask, t->run_s, t->joules};
+    int places = f->count + 1, kept = pareto_front(f->point, places);
+    f->count = int_min(kept, MAP_MOST_FRONT);
+    for (int i = 0; i < f->count; i++) // the places are put in the order of the points
+        for (int k = i; k < places; k++)
+            if (f->place[k].ask == f->point[i].ask) {
+                struct map_place here = f->place[i];
+                f->place[i] = f->place[k];
+                f->place[k] = here;
+            }
+}
+
 static void map_add_cell(void *context, const struct trial *t)
 {
     const struct map_scan *to = context;
@@ -214,6 +236,7 @@ static void map_add_cell(void *context, const struct trial *t)
     if (!t->has_config)
         return;
     add_to(to, &m->grid, t);
+    add_to_front(&m->front, t);
     for (int i = 0; i < m->factors; i++)
         add_to(to, &m->along[i], t);
 }

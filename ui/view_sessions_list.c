@@ -58,7 +58,9 @@ static struct sort_key sort_key(const struct sessions_view *v, const struct sess
         // FLOP/s, then other units, then sessions without a valid result.
         const char *unit = speed_rate_word(r);
         bool any = r->best_ask && r->best_seconds > 0;
-        k.number = speed_is_relative(r) ? speed_share(r) : speed_rate(r, r->best_seconds);
+        k.number = speed_is_relative(r)  ? speed_share(r)
+                   : speed_is_inverse(r) ? -speed_rate(r, r->best_seconds)
+                                         : speed_rate(r, r->best_seconds);
         k.unit = !any ? "\xff" : str_equal(unit, "TFLOPS") ? "" : unit;
         break;
     }

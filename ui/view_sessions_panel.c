@@ -122,9 +122,11 @@ static void write_results(struct writer *w, const struct session_panel *p,
         write_fact(w, "best", STYLE_DIM);
         return;
     }
-    str_printf(&w->text, "%s%s%s, %s", speed_text(r, r->best_seconds, speed),
+    str_printf(&w->text, "%s%s%s", speed_text(r, r->best_seconds, speed),
                speed_is_relative(r) ? " of the fastest recorded" : "",
-               r->best_raced ? " raced" : "", text_time(r->best_seconds, seconds));
+               r->best_raced ? " raced" : "");
+    if (*speed_time(r, r->best_seconds, seconds))
+        str_printf(&w->text, ", %s", seconds);
     if (p->best_config)
         str_printf(&w->text, ", trial %" PRId64, p->best_number);
     write_fact(w, "best", STYLE_BEST);
@@ -232,7 +234,8 @@ struct sheet { // lines of the comparison, of which the pane shows those from `t
     struct pane pane;
     struct table runs, groups;
     double per_flops;
-    int row; // the next one's
+    bool is_inverse; // one by the speeds are costs
+    int row;         // the next one's
 };
 
 static void put_speed(const struct sheet *s, const struct table *t, int column, enum style style,
@@ -240,6 +243,8 @@ static void put_speed(const struct sheet *s, const struct table *t, int column, 
 {
     char text[24];
     sessions_speed(flops, s->per_flops, text);
+    if (s->is_inverse && flops > 0)
+        snprintf(text, sizeof text, "%.3g", 1 / (flops * s->per_flops));
     table_put(t, s->row, column, style, text[0] ? text : "-");
 }
 
@@ -304,6 +309,7 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
     char title[64], note[160] = "";
     compare_marks(&c, app->model.mark, app->model.mark_count);
     const char *unit = comparison_unit(&app->model, &c, &s.per_flops);
+    s.is_inverse = c.comparable && speed_is_inverse(&c.row[0].mark->record);
     snprintf(title, sizeof title, "Comparison of %d session%s, %s", c.comparable,
              c.comparable == 1 ? "" : "s", unit);
     if (c.comparable)
@@ -350,7 +356,7 @@ void sessions_draw_comparison(struct app *app, struct sessions_view *v, const st
         table_printf(&s.groups, s.row, GROUP_RUNS, STYLE_TEXT, "%d", g->runs);
         put_speed(&s, &s.groups, GROUP_MEAN, STYLE_STRONG, g->mean);
         put_speed(&s, &s.groups, GROUP_DEVIATION, g->runs > 1 ? STYLE_TEXT : STYLE_DIM,
-                  g->deviation);
+                  s.is_inverse ? 0 : g->deviation); // that of a speed is none of a cost
         put_speed(&s, &s.groups, GROUP_BEST, STYLE_TEXT, g->best);
     }
     // The meaning of the heads.

@@ -56,7 +56,10 @@ static bool set_filter(struct app *app, struct trials_view *v, const char *text)
 {
     struct err e = {0};
     const struct opened *o = &app->model.open;
-    const struct filter_amounts amounts = {o->record.flop, speed_rate(&o->record, 1)};
+    const struct filter_amounts amounts = {.flop = 1e12 * speed_tflops(&o->record, 1),
+                                           .ms = speed_ms(&o->record, 1),
+                                           .rate = speed_rate(&o->record, 1),
+                                           .is_inverse = speed_is_inverse(&o->record)};
     struct filter *f = filter_compile(text, o->space, &amounts, &e);
     v->filter_error[0] = '\0';
     if (!f) {

@@ -356,11 +356,12 @@ static void close_others(int first, int limit, bool on_exec)
 // child: orphans below the keeper become its children (PR_SET_CHILD_SUBREAPER). Like everything
 // between fork and exec it only makes system calls. Signals stay blocked, and it waits for them.
 
-// Waits until the program has ended or the keeper has to (os_kill; the parent died). Returns an
-// exit status.
-static int await_program(pid_t program)
+// Waits until the program has ended or the keeper has to (os_kill; the parent died). A program with
+// a grace is asked to end first. Returns an exit status.
+static int await_program(pid_t program, bool has_grace)
 {
     sigset_t awaited;
+    int64_t end_ns = 0; // of the grace
     sigemptyset(&awaited);
     sigaddset(&awaited, SIGCHLD);
     sigaddset(&awaited, SIGTERM);
@@ -369,15 +370,27 @@ static int await_program(pid_t program)
         waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
         if (info.si_pid == program)
             return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
-        if (info.si_pid)
+        if (info.si_pid) {
             waitpid(info.si_pid, NULL, 0);
-        else if (sigwaitinfo(&awaited, NULL) == SIGTERM)
+            continue;
+        }
+        int64_t left_ns = end_ns - os_now_ns();
+        struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
+        if (end_ns && left_ns <= 0)
             return 128 + SIGTERM;
+        bool asked =
+            (end_ns ? sigtimedwait(&awaited, NULL, &left) : sigwaitinfo(&awaited, NULL)) == SIGTERM;
+        if (asked && !has_grace)
+            return 128 + SIGTERM;
+        if (asked && !end_ns) {
+            kill(-program, SIGTERM);
+            end_ns = os_now_ns() + OS_GRACE_S * (int64_t)1000000000;
+        }
     }
 }
 
 // Returns true in the process that is to become the program; false, with errno: there is none.
-static bool stay_as_keeper(int fd_limit)
+static bool stay_as_keeper(int fd_limit, bool has_grace)
 {
     enum { MOST_ROUNDS = 1000 };
     pid_t keeper = getpid();
@@ -391,7 +404,7 @@ static bool stay_as_keeper(int fd_limit)
         return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == keeper;
     }
     close_others(STDERR_FILENO + 1, fd_limit, false);
-    int status = await_program(program);
+    int status = await_program(program, has_grace);
     kill(-program, SIGKILL); // its number is still taken: it was not reaped
     // Each dead process leaves its children to the keeper: kill until there are none. A process
     // that hangs in the kernel must not hold this up for ever.
@@ -444,7 +457,7 @@ static void run_child(const struct launch *l)
     struct sigaction action = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++)
         sigaction(number, &action, NULL); // fails for those that cannot be changed
-    if (l->kept && !stay_as_keeper(l->fd_limit))
+    if (l->kept && !stay_as_keeper(l->fd_limit, l->talks))
         return;
     sigset_t none;
     sigemptyset(&none);
@@ -525,6 +538,11 @@ bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e)
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e)
 {
     return spawn((struct launch){.envp = environ, .kept = true}, c, argv, -1, e);
+}
+
+bool os_spawn_kept_talker(struct child *c, const char *const *argv, struct err *e)
+{
+    return spawn((struct launch){.envp = environ, .kept = true, .talks = true}, c, argv, -1, e);
 }
 
 static bool wait_child(struct child *c, int *status, int options)

@@ -46,6 +46,12 @@ bool os_spawn_talker(struct child *c, const char *const *argv, struct err *e);
 // signal n ended the program) are the keeper's.
 bool os_spawn_kept(struct child *c, const char *const *argv, struct err *e);
 
+// Like both: over stdin and stdout, and with all that it starts. It gets SIGTERM at first, with its
+// process group, and OS_GRACE_S seconds to end before it is killed. The socket ends when all of
+// them are gone. To end it is to send SIGTERM to `pid`.
+#define OS_GRACE_S 2
+bool os_spawn_kept_talker(struct child *c, const char *const *argv, struct err *e);
+
 // Kills (SIGKILL), reaps and closes. Fine on a zeroed or already reaped child. `*status` (may be
 // NULL) is waitpid's; untouched when there was nothing to reap.
 void os_kill(struct child *c, int *status);

@@ -183,6 +183,7 @@ static bool start(struct service *s, int index, const char *words, size_t length
         end_connections(s, c);
         ok = os_spawn_talker(child, argv, e);
         break;
+    case SPAWNER_KEPT: ok = os_spawn_kept_talker(child, argv, e); break;
     case SPAWNER_TERMINAL: {
         sigset_t none;
         sigemptyset(&none);

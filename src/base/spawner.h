@@ -28,6 +28,9 @@ enum spawner_mode {
     // and at its own end (SIGTERM, and SIGKILL after 5 seconds). The caller gets descriptors and no
     // pid.
     SPAWNER_CONNECTION,
+    // As os_spawn_kept_talker: a program that is not ours, with all that it starts. SIGTERM ends
+    // it, as the spawner's end does.
+    SPAWNER_KEPT,
     // On the spawner's terminal, in this process group, without descriptors. It outlives the
     // spawner.
     SPAWNER_TERMINAL

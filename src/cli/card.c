@@ -94,32 +94,31 @@ static double rival_seconds(const struct card *c)
 // compared with its own kind.
 static void describe_comparison(struct card *c)
 {
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     const struct session_record *r = c->session, *rival = &c->rival;
     if (c->baseline) {
-        c->against = arena_printf(
-            c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s, %s",
-            c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
-            speed_text(rival, rival->best_seconds, speed), text_time(rival->best_seconds, time));
+        c->against =
+            arena_printf(c->arena, "the best of session %" PRId64 " (%s, %" PRId64 " trial%s): %s",
+                         c->baseline, rival->name, rival->trials, rival->trials == 1 ? "" : "s",
+                         speed_and_time(rival, rival->best_seconds, speed));
         c->faster = "no difference shown (the two were not timed in pairs)";
         return;
     }
     if (c->in_use) {
         double seconds = rival_seconds(c);
-        c->against = arena_printf(c->arena, "'%s', which is in use: %s, %s", c->in_use->name,
-                                  speed_text(r, seconds, speed), text_time(seconds, time));
+        c->against = arena_printf(c->arena, "'%s', which is in use: %s", c->in_use->name,
+                                  speed_and_time(r, seconds, speed));
         struct paired p = speed_verdict(r, &c->found.baselines);
         struct str ratio = {0};
-        speed_add_ratio(&p, &ratio);
+        speed_add_ratio(r, &p, &ratio);
         c->faster = common_keep(c->arena, &ratio);
         return;
     }
-    c->against =
-        arena_printf(c->arena,
-                     "the first valid trial, %" PRId64
-                     "%s: %s, %s (no default or naive kernel was measured with it)",
-                     c->first.number, r->warm ? ", a warm start" : "",
-                     speed_text(r, c->first.seconds, speed), text_time(c->first.seconds, time));
+    c->against = arena_printf(c->arena,
+                              "the first valid trial, %" PRId64
+                              "%s: %s (no default or naive kernel was measured with it)",
+                              c->first.number, r->warm ? ", a warm start" : "",
+                              speed_and_time(r, c->first.seconds, speed));
     c->faster = "no ratio: no kernel in use was timed in pairs with it";
 }
 
@@ -229,6 +228,7 @@ static bool card_draw(struct card *c, const char *path, struct err *e)
         .title = arena_printf(c->arena, "%s on %s", r->title, session_curves_place(r)),
         .x = session_curves_axis(scale.horizon, c->curves.axis),
         .y_name = scale.unit_name,
+        .is_inverse = scale.is_inverse,
         .line = line,
         .line_count = 2,
         .note = notes,
@@ -331,13 +331,13 @@ static int run_card(const struct command *self, const struct arguments *a)
         c.store && common_check_verdict(a, c.store, c.session->id, &e) && read_card(&c, a, &e);
     if (ok) {
         common_show_record(c.arena, c.session);
-        char speed[32], time[32];
+        char speed[SPEED_TEXT_SIZE];
         const struct session_record *r = c.session;
         struct str text = {0};
-        c.result = arena_printf(
-            c.arena, "%s, %s, trial %" PRId64 " (%s)", speed_text(r, r->best_seconds, speed),
-            text_time(r->best_seconds, time), c.found.trial.number,
-            r->best_raced ? "timed again in turns with the runners-up" : "measured once");
+        c.result = arena_printf(c.arena, "%s, trial %" PRId64 " (%s)",
+                                speed_and_time(r, r->best_seconds, speed), c.found.trial.number,
+                                r->best_raced ? "timed again in turns with the runners-up"
+                                              : "measured once");
         text_config(c.found.trial.config, &text);
         c.config = common_keep(c.arena, &text);
         describe_comparison(&c);

@@ -237,7 +237,7 @@ static bool check_survey(struct check *c, const struct arguments *a, struct err 
     c->example = c->survey.example;
     c->has_example = c->survey.valid || legal_draw(c->legal, &rng, &c->example);
     measure_rules(c);
-    c->attempt = c->has_example
+    c->attempt = c->has_example && !script_objective(c->script)
                      ? attempt_candidate(c->script, limits, 1, &c->example, ATTEMPT_SECONDS, e)
                      : ATTEMPT_NO_LEGAL;
     return c->attempt != ATTEMPT_FAILED;
@@ -471,7 +471,9 @@ static void check_print_text(const struct check *c)
     if (!c->has_example)
         return;
     config_add_json(c->space, &c->example, &text);
-    printf("\nexample: %s\ntemplate: ok (renders and compiles)\n", str_text(&text));
+    printf("\nexample: %s\n", str_text(&text));
+    if (c->attempt == ATTEMPT_COMPILED)
+        puts("template: ok (renders and compiles)");
     str_finish(&text);
 }
 

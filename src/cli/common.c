@@ -203,6 +203,7 @@ bool common_alike(const struct session_record *a, const struct session_record *b
         {"sources", a->source, b->source},
         {"spaces", a->name, b->name},
         {"settings", a->settings, b->settings},
+        {"objectives", a->objective ? a->objective : "time", b->objective ? b->objective : "time"},
         {"timings", a->cold ? "--cold" : "without --cold", b->cold ? "--cold" : "without --cold"},
         {"versions of the space's files", a->text_hash, b->text_hash},
     };
@@ -252,9 +253,9 @@ static void add_asks(struct json_writer *w, const char *name, const char *asks)
 
 static void add_speed(struct json_writer *w, const struct session_record *r, double seconds)
 {
-    json_add_real(w, "tflops", seconds > 0 ? r->flop / seconds / 1e12 : NAN);
+    json_add_real(w, "tflops", speed_tflops(r, seconds));
     json_add_real(w, "rate", speed_rate(r, seconds));
-    json_add_real(w, "ms", seconds > 0 ? seconds * 1e3 : NAN);
+    json_add_real(w, "ms", speed_ms(r, seconds));
 }
 
 void json_trial(struct json_writer *w, const struct session_record *r, const struct trial_record *t,
@@ -336,7 +337,9 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
         json_add_text_if_any(w, "task", r->task);
     }
     json_add_count(w, "seed", r->seed);
-    json_add_real(w, "flop", r->flop);
+    bool is_named = speed_objective(r).kind == OBJECTIVE_NAMED; // nothing is known of its work
+    json_add_real(w, "flop", is_named ? NAN : r->flop);
+    json_add_text(w, "objective", r->objective ? r->objective : "time");
     json_add_text_if_any(w, "size", r->size);
     json_add_int(w, "budget_trials", r->budget_trials);
     json_add_real(w, "budget_seconds", r->budget_seconds);
@@ -345,7 +348,7 @@ void json_session(struct json_writer *w, const struct session_record *r, enum se
     json_add_int(w, "trials", r->trials);
     json_add_int(w, "rejected", r->rejected);
     json_add_int(w, "ok", r->ok);
-    json_add_real(w, "best_tflops", r->best_seconds > 0 ? r->flop / r->best_seconds / 1e12 : NAN);
+    json_add_real(w, "best_tflops", speed_tflops(r, r->best_seconds));
     json_add_flag(w, "best_raced", r->best_raced);
     json_add_text(w, "speed_unit", speed_unit_word(r));
     json_add_real(w, "best_rate", speed_rate(r, r->best_seconds));
@@ -545,7 +548,7 @@ bool common_check_verdict(const struct arguments *a, struct store *store, int64_
     enum paired_verdict verdict = paired_verdict(&p);
     if (ok && !arguments_flag(a, "anyway") &&
         (verdict == PAIRED_LEVEL || verdict == PAIRED_SLOWER)) {
-        speed_add_ratio(&p, &ratio);
+        speed_add_ratio(&r, &p, &ratio);
         ok = err_set(e,
                      "session %" PRId64 " is not shown to be faster than '%s', which is in use: %s "
                      "(%s--anyway writes it all the same)",

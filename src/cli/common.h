@@ -110,9 +110,10 @@ enum {
     FACT_SOURCE = 1 << 3,
     FACT_SPACE = 1 << 4,
     FACT_SETTINGS = 1 << 5,
-    FACT_TIMING = 1 << 6,
-    FACT_FILES = 1 << 7, // versions of the space's files
-    FACTS_ALL = (1 << 8) - 1,
+    FACT_OBJECTIVE = 1 << 6,
+    FACT_TIMING = 1 << 7,
+    FACT_FILES = 1 << 8, // versions of the space's files
+    FACTS_ALL = (1 << 9) - 1,
 };
 // Fails where two sessions differ in one of `facts`: "sessions 1 and 2 PURPOSE: they have different
 // devices (A and B)".

@@ -27,10 +27,11 @@ struct contest {
     struct comparison_setup setup;
     struct comparison_result result;
     enum comparison_unit unit;
-    const char *heading;    // first line of the text, without its end
-    const char *title;      // of the picture
-    const char *members;    // JSON members that describe what is compared
-    const int64_t *session; // [setup.run_count]: ids; NULL: recordings
+    struct objective objective; // of one recording; time where it has another unit
+    const char *heading;        // first line of the text, without its end
+    const char *title;          // of the picture
+    const char *members;        // JSON members that describe what is compared
+    const int64_t *session;     // [setup.run_count]: ids; NULL: recordings
     struct session_curves curves;
     struct simulated_comparison simulated;
     struct arena arena;
@@ -247,7 +248,9 @@ static void describe_recordings(const struct simulate_plan *p, struct contest *c
         double best = first->entry[first->best].seconds;
         str_printf(&out, ": %" PRId64 " configurations, %d valid, optimum ", simulated_size(first),
                    first->outcomes[OUTCOME_OK]);
-        if (c->unit == COMPARISON_PLAIN)
+        if (objective_parse(first->unit, &c->objective))
+            str_printf(&out, "%.4g %s", objective_value(&c->objective, best), c->objective.name);
+        else if (c->unit == COMPARISON_PLAIN)
             str_printf(&out, "%.4g %s", best, first->unit);
         else
             str_add(&out, in_seconds ? text_time(best, text)
@@ -388,6 +391,12 @@ static int64_t session_of(const struct contest *c, int group, int run)
     return c->session[r->run[r->group[group].first + run] - c->setup.run];
 }
 
+// Returns false where levels are those of another objective than time.
+static bool has_speeds(const struct contest *c)
+{
+    return !c->session || speed_objective(&c->curves.curve[0].record).kind == OBJECTIVE_TIME;
+}
+
 static void compare_add_json(const struct contest *c, struct str *out)
 {
     struct json_writer w = json_begin(out);
@@ -397,15 +406,19 @@ static void compare_add_json(const struct contest *c, struct str *out)
     json_add_real(&w, "horizon", r->horizon);
     json_add_real(&w, "shortest", r->shortest);
     if (c->session) {
-        json_add_real(&w, "best_tflops", r->best[0] > 0 ? r->best[0] / 1e12 : NAN);
-        json_add_text(&w, "speed_unit", speed_unit_word(&c->curves.curve[0].record));
+        const struct session_record *first = &c->curves.curve[0].record;
+        double best_s = r->best[0] > 0 ? first->flop / r->best[0] : 0;
+        json_add_real(&w, "best_tflops", speed_tflops(first, best_s));
+        json_add_text(&w, "speed_unit", speed_unit_word(first));
+        json_add_real(&w, "best_rate", speed_rate(first, best_s));
+        json_add_text(&w, "rate_unit", speed_rate_word(first));
     }
     json_add_int(&w, "pairs", r->pairs);
     json_add_reals(&w, "at", r->at_count, r->at);
     json_begin_list(&w, "strategies");
     for (int g = 0; g < c->result.group_count; g++) {
         json_begin_object(&w, NULL);
-        comparison_add_group_json(&c->result, g, c->unit, &w);
+        comparison_add_group_json(&c->result, g, has_speeds(c) ? c->unit : COMPARISON_PLAIN, &w);
         if (c->session) {
             json_begin_list(&w, "sessions");
             for (int i = 0; i < r->group[g].runs; i++)
@@ -426,6 +439,13 @@ static void compare_print(const struct contest *c)
         const struct session_record *r = &c->curves.curve[0].record;
         looks.rate_unit = speed_work(r).unit;
         looks.rate_flop = r->flop / speed_work(r).amount;
+        looks.cost_unit = speed_is_inverse(r) ? speed_objective(r).unit : NULL;
+    }
+    if (!c->session && c->objective.kind != OBJECTIVE_TIME) {
+        looks.unit = COMPARISON_FLOPS;
+        looks.rate_unit = c->objective.name;
+        looks.rate_flop = 1;
+        looks.cost_unit = c->objective.maximizes ? NULL : c->objective.unit;
     }
     if (arguments_flag(c->a, "json"))
         compare_add_json(c, &out);
@@ -480,7 +500,11 @@ static void choose_unit(struct drawing *d)
     const struct session_record *r = c->session ? &c->curves.curve[0].record : NULL;
     d->scale = 1;
     d->y_name = d->cost ? "best so far / optimum" : "optimum / best so far";
-    if (r && d->cost) {
+    if (r && speed_is_inverse(r)) {
+        double unit = speed_unit(r, best, &d->y_name);
+        d->cost = true;
+        d->scale = best > 0 ? unit / best : 1;
+    } else if (r && d->cost && has_speeds(c)) {
         bool ms = best > 0 && r->flop / best >= 1e-3;
         d->scale = best > 0 ? r->flop / best * (ms ? 1e3 : 1e6) : 1;
         d->y_name = ms ? "ms" : "us";

@@ -3,12 +3,14 @@
 #include "base/file.h"
 #include "cli/common.h"
 #include "cli/confine.h"
+#include "engine/speed.h"
 #include "engine/transfer.h"
 #include "export/form.h"
 #include "export/text.h"
 #include "export/tuned.h"
 #include "report/kernel_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,11 +154,26 @@ static bool check_words(const struct arguments *a, const struct form *form, stru
            err_usage(e, "--as %s is written to a file: name it with --out FILE", name);
 }
 
+// Tables hold times, by which programs choose.
+static bool has_times(struct store *store, int64_t session, struct err *e)
+{
+    struct arena arena;
+    struct session_record r;
+    arena_init(&arena);
+    bool ok = store_get_session(store, session, &arena, &r, e) &&
+              (speed_objective(&r).kind == OBJECTIVE_TIME ||
+               err_set(e, "session %" PRId64 " is not in a table of times: its objective is %s",
+                       session, r.objective));
+    arena_finish(&arena);
+    return ok;
+}
+
 static bool write_form(const struct form *form, struct store *store, const struct arguments *a,
                        struct err *e)
 {
     for (int i = 0; form != &forms[0] && i < a->operand_count; i++)
-        if (!common_check_verdict(a, store, strtoll(a->operand[i], NULL, 10), e))
+        if (!common_check_verdict(a, store, strtoll(a->operand[i], NULL, 10), e) ||
+            (form->make && !has_times(store, strtoll(a->operand[i], NULL, 10), e)))
             return false;
     if (!form->make && arguments_flag(a, "in")) {
         int64_t *id = session_ids(a);

@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/shown.h"
 #include "engine/speed.h"
+#include "trial/benchmark.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -121,7 +122,7 @@ static void add_body(const struct front *f, const struct event *event, struct js
     switch (event->kind) {
     case EVENT_BEST:
         json_add_int(w, "trial", event->trial->number);
-        json_add_real(w, "tflops", r->flop / event->trial->seconds / 1e12);
+        json_add_real(w, "tflops", speed_tflops(r, event->trial->seconds));
         json_add_real(w, "rate", speed_rate(r, event->trial->seconds));
         break;
     case EVENT_RETIME: {
@@ -129,7 +130,7 @@ static void add_body(const struct front *f, const struct event *event, struct js
         json_add_int(w, "ask", t->ask);
         json_add_text(w, "kind", t->kind);
         json_add_flag(w, "verified", t->verified);
-        json_add_real(w, "ms", t->seconds > 0 ? t->seconds * 1e3 : NAN);
+        json_add_real(w, "ms", speed_ms(r, t->seconds));
         json_add_raw(w, "samples", t->samples);
     } break;
     case EVENT_ROUND: network_add_round(w, event); break;
@@ -238,14 +239,14 @@ static void print_baselines(const struct front *f, const struct event *event)
     const struct session_record *r = event->session;
     read_baselines(f->store, event, &a, &b, &shapes);
     speed_add_baseline_lines(r, &b, r->best_seconds, &text);
-    shape_table_add_text(&shapes, &text);
+    shape_table_add_text(r, &shapes, &text);
     common_print(&text);
     arena_finish(&a);
 }
 
 static void print_end(const struct front *f, const struct event *event)
 {
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     struct str config = {0};
     const struct session_record *r = event->session;
     struct str message = {0};
@@ -280,10 +281,12 @@ static void print_end(const struct front *f, const struct event *event)
             fputs("\n", stdout);
         }
         print_baselines(f, event);
-        printf("best    %s  %s  trial %" PRId64 "%s\n", speed_text(r, seconds, speed),
-               text_time(seconds, time), event->trial->number,
-               event->retime ? "  (timed again against the runners-up, verified twice)"
-                             : "  (measured once)");
+        printf("best    %s  trial %" PRId64 "%s\n", speed_and_time(r, seconds, speed),
+               event->trial->number,
+               !event->retime ? "  (measured once)"
+               : benchmark_is(r->source)
+                   ? "  (measured again beside the runners-up)"
+                   : "  (timed again against the runners-up, verified twice)");
         speed_add_peak(r, seconds, &config);
         if (config.length)
             printf("        %s\n", str_text(&config));
@@ -350,8 +353,8 @@ static void print_best(const struct event *event)
     struct str config = {0};
     const struct trial_record *t = event->trial;
     printf("%5" PRId64 "  %-6s  %12s  %9s  %s\n", t->number, text_duration(t->elapsed_s, at),
-           speed_text(event->session, t->seconds, speed), text_time(t->seconds, time),
-           text_config(t->config, &config));
+           speed_text(event->session, t->seconds, speed),
+           speed_time(event->session, t->seconds, time), text_config(t->config, &config));
     str_finish(&config);
 }
 

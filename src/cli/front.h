@@ -17,12 +17,19 @@
 #include <stdint.h>
 
 struct remote_machines; // trial/remote.h
+struct benchmark;       // trial/benchmark.h
+
+// The parts of a run that are outside of its sandbox.
+struct outside {
+    const struct remote_machines *machines; // that measure; NULL: this machine
+    struct benchmark *benchmark;            // that measures; NULL: another source
+    const char *card_users;                 // of card_users_read
+};
 
 struct front {
     struct store *store;
-    struct engine *engine;                  // NULL: another process runs the session (workbench.c)
-    const struct remote_machines *machines; // that measure; NULL: this machine
-    const char *card_users;                 // of card_users_read
+    struct engine *engine; // NULL: another process runs the session (workbench.c)
+    const struct outside *outside;
     bool json, show_rejected, verbose;
     bool attached;          // a child of the workbench: prints only warnings, on stderr
     bool on_terminal;       // a progress line is redrawn on stderr

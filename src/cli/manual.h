@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { MANUAL_EXAMPLES = 4 };
+enum { MANUAL_EXAMPLES = 5 };
 
 struct manual_example {
     const char *line; // a command line

@@ -49,7 +49,8 @@ static void print_plot(const struct picture *p, enum charset charset)
     struct plot plot;
     struct str out = {0};
     struct plot_axis x = session_curves_axis(p->scale.horizon, p->curves->axis);
-    struct plot_axis y = {0, p->scale.highest / p->scale.unit * 1.02, PLOT_REAL, NULL, 0};
+    struct plot_axis y = {0, p->scale.highest / p->scale.unit * 1.02,
+                          p->scale.is_inverse ? PLOT_INVERSE : PLOT_REAL, NULL, 0};
     if (!os_terminal_size(STDOUT_FILENO, &rows, &cols) || cols < LEAST_COLS)
         cols = COLS;
     x.low = 0;
@@ -109,6 +110,7 @@ static bool write_chart(const struct picture *p, const char *path, struct err *e
         .title = title_of(p->curves, &arena),
         .x = session_curves_axis(p->scale.horizon, p->curves->axis),
         .y_name = p->scale.unit_name,
+        .is_inverse = p->scale.is_inverse,
         .line = line,
         .line_count = p->curves->count,
     };

@@ -289,7 +289,7 @@ static bool portfolio_report(const struct shapes *b, const struct arguments *a, 
                    100 * (ratio_of(b, &last, i) - 1), s->session.title);
             struct paired p = speed_paired(&s->session, s->baseline, time_of(b, &last, i));
             struct str ratio = {0};
-            speed_add_ratio(&p, &ratio);
+            speed_add_ratio(&s->session, &p, &ratio);
             if (s->baseline)
                 printf("  against '%s': %s", s->baseline->name, str_text(&ratio));
             printf("\n");

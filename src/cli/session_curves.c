@@ -184,6 +184,7 @@ struct curve_scale session_curves_scale(const struct session_curves *c)
         const struct session_record *r = &c->curve[i].record;
         best = fmax(best, r->best_seconds > 0 ? r->flop / r->best_seconds : 0);
     }
+    s.is_inverse = speed_is_inverse(&c->curve[0].record);
     s.unit = speed_unit(&c->curve[0].record, best > 0 ? best : s.highest, &s.unit_name);
     return s;
 }

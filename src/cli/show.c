@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/common.h"
 #include "cli/confine.h"
+#include "cli/pareto.h"
 #include "cli/trial_list.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
@@ -179,7 +180,7 @@ static void print_model(const struct view *v)
 static void show_print_text(const struct view *v, const struct session_record *r,
                             enum session_state state, pid_t runner)
 {
-    char text[32], strategy[STRATEGY_TEXT];
+    char text[SPEED_TEXT_SIZE], strategy[STRATEGY_TEXT];
     struct str config = {0};
     printf("session  %" PRId64 "  %s", r->id, state_name(state));
     if (runner)
@@ -222,15 +223,14 @@ static void show_print_text(const struct view *v, const struct session_record *r
         return;
     }
     speed_add_baseline_lines(r, &v->baselines, r->best_seconds, &config);
-    shape_table_add_text(&v->shapes, &config);
+    shape_table_add_text(r, &v->shapes, &config);
     common_print(&config);
     if (!v->best.ask) {
         printf("best     none\n");
         return;
     }
-    printf("best     %s", speed_text(r, r->best_seconds, text));
-    printf("  %s  trial %" PRId64 "  (%s)\n", text_time(r->best_seconds, text), v->best.number,
-           r->best_raced ? "raced" : "measured once");
+    printf("best     %s  trial %" PRId64 "  (%s)\n", speed_and_time(r, r->best_seconds, text),
+           v->best.number, r->best_raced ? "raced" : "measured once");
     if (r->soaked_ask == r->best_ask && r->soaked)
         printf("         right in %" PRId64 " more runs, on inputs that it had not seen\n",
                r->soaked);
@@ -371,15 +371,14 @@ static void add_speeds(struct shown_trial *s, const char *lead, struct str *out)
 {
     const struct trial_record *t = &s->trial;
     const struct retime_record *race = &s->race;
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     if (!(t->seconds > 0))
         return;
     if (race->ask && race->verified)
-        str_printf(out, "  %s  %s  (final race)\n%smeasured in the search:",
-                   speed_text(s->session, race->seconds, speed), text_time(race->seconds, time),
-                   lead);
-    str_printf(out, "  %s  %s%s", speed_text(s->session, t->seconds, speed),
-               text_time(t->seconds, time), t->early_stopped ? "  (stopped early)" : "");
+        str_printf(out, "  %s  (final race)\n%smeasured in the search:",
+                   speed_and_time(s->session, race->seconds, speed), lead);
+    str_printf(out, "  %s%s", speed_and_time(s->session, t->seconds, speed),
+               t->early_stopped ? "  (stopped early)" : "");
     struct str roofline = {0};
     speed_add_peak(s->session, race->ask && race->verified ? race->seconds : t->seconds, &roofline);
     if (roofline.length)
@@ -574,6 +573,8 @@ static int run_show(const struct command *self, const struct arguments *a)
     right = right && common_session_id(a->operand[0], &id, &e);
     if (right && json && csv)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
+    if (right && csv && arguments_flag(a, "pareto"))
+        right = err_usage(&e, "--pareto prints a table or JSON, not CSV");
     if (order)
         v.order = *order == 'n' ? ORDER_NUMBER : *order == 's' ? ORDER_SPEED : ORDER_ELAPSED;
     if (!right)
@@ -589,7 +590,9 @@ static int run_show(const struct command *self, const struct arguments *a)
         ok = (!one_trial && !lists_trials(&v)) || stored_has_kernels(v.store, &record, &e);
     }
     if (ok)
-        ok = one_trial ? show_trial(&v, number, ask, &e) : show_session(&v, &e);
+        ok = one_trial                     ? show_trial(&v, number, ask, &e)
+             : arguments_flag(a, "pareto") ? pareto_show(v.store, &record, json, &v.arena, &e)
+                                           : show_session(&v, &e);
     trial_list_finish(&v.trials);
     free(v.refits.refit);
     arena_finish(&v.arena);
@@ -608,6 +611,8 @@ static const struct option options[] = {
      "print all options of the strategy, also those with default values"},
     {"refits", OPTION_FLAG, NULL, "list the quality of the strategy's model at each fit"},
     {"csv", OPTION_FLAG, NULL, "print the list of trials as CSV only"},
+    {"pareto", OPTION_FLAG, NULL,
+     "print only the trials that no other one beats in both time and energy (tune --objective)"},
     {"trial", OPTION_REPEATED, "N|ask:N",
      "show one trial; rejected configurations have no number, but an ask"},
     {"ask", OPTION_TEXT, .hidden = true, .now = "trial=ask:*"},

@@ -79,8 +79,9 @@ static void add_csv(const struct trial_list *l, const struct trial_record *t,
     if (t->seconds > 0)
         str_add_real(out, t->seconds);
     str_add_char(out, ',');
-    if (t->seconds > 0)
-        str_add_real(out, l->session->flop / t->seconds / 1e12);
+    double tflops = speed_tflops(l->session, t->seconds);
+    if (!isnan(tflops))
+        str_add_real(out, tflops);
     add_csv_params(t->config, false, out);
     add_field(out, t->reason ? t->reason : "");
     // Writes "[0.5,0.25]" without the brackets.
@@ -115,7 +116,7 @@ void trial_list_add(struct trial_list *l, const struct trial_record *t)
         shown_add(&reason, race && !raced ? "wrong in its race" : t->reason ? t->reason : "");
         if (seconds > 0) {
             speed_text(l->session, seconds, speed);
-            text_time(seconds, time);
+            speed_time(l->session, seconds, time);
         }
         snprintf(number, sizeof number, t->number ? "%" PRId64 : "ask %" PRId64,
                  t->number ? t->number : t->ask); // for show --trial

@@ -12,6 +12,7 @@
 #include "engine/stored.h"
 #include "export/export.h"
 #include "script/network.h"
+#include "trial/benchmark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,6 +139,7 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .device = arguments_text(a, "device"),
         .trials = arguments_integer(a, "trials", 0),
         .seconds = arguments_real(a, "seconds", 0),
+        .objective = arguments_text(a, "objective"),
         .patience = arguments_integer(a, "patience", 0),
         .has_seed = seed >= 0,
         .seed = (uint64_t)seed,
@@ -153,6 +155,13 @@ static void fill_options(const struct arguments *a, struct session_options *o)
         .spills = (uint32_t)spills,
         .fault = arguments_text(a, "fault"),
     };
+}
+
+static void take_outside(struct session_options *o, const struct outside *outside)
+{
+    o->machines = outside->machines;
+    o->benchmark = outside->benchmark;
+    o->card_users = outside->card_users;
 }
 
 // Parses "95%".
@@ -207,6 +216,10 @@ static bool check_network(const struct arguments *a, struct err *e)
     if (arguments_text(a, "until"))
         return err_usage(e, "tune: --until ends the search for one operation: the tasks of a "
                             "network have peaks of their own (--only TASK)");
+    if (arguments_text(a, "objective"))
+        return err_usage(e,
+                         "tune: --objective is for one operation: the times of a network's tasks "
+                         "are added up (--only TASK)");
     if (arguments_integer(a, "patience", 0))
         return err_usage(e, "tune: --patience ends the search for one operation: the tasks of a "
                             "network share their trials (--only TASK)");
@@ -296,8 +309,7 @@ static bool begin_tune(struct front *f, const struct arguments *a, int64_t *id, 
     struct arena storage;
     arena_init(&storage);
     fill_options(a, &o);
-    o.machines = f->machines;
-    o.card_users = f->card_users;
+    take_outside(&o, f->outside);
     o.like = arguments_integer(a, "like", 0);
     o.space = a->operand_count ? common_space(a, is_network(a), &storage, e) : NULL;
     o.set = common_settings(a, &storage, &o.set_count);
@@ -319,14 +331,12 @@ static bool begin_resume(struct front *f, const struct arguments *a, int64_t *id
 {
     struct session_options o;
     fill_options(a, &o);
-    o.machines = f->machines;
-    o.card_users = f->card_users;
+    take_outside(&o, f->outside);
     return parse_until(a, &o, e) && common_session_id(a->operand[0], id, e) &&
            common_take_network(f->store, id, e) && engine_resume(f->engine, *id, &o, e);
 }
 
-static int run_session(const struct arguments *a, const struct remote_machines *machines,
-                       const char *card_users,
+static int run_session(const struct arguments *a, const struct outside *outside,
                        bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                      struct err *e))
 {
@@ -350,8 +360,7 @@ static int run_session(const struct arguments *a, const struct remote_machines *
     if (!store)
         return fail_with(&e, EXIT_FAILED);
     front_init(&front, a, store);
-    front.machines = machines;
-    front.card_users = card_users;
+    front.outside = outside;
     front.engine = engine_create(store, front_on_event, &front);
     if (!front.engine)
         err_set(&e, "the engine cannot start: %s", strerror(errno));
@@ -367,22 +376,50 @@ static int run_session(const struct arguments *a, const struct remote_machines *
     return code;
 }
 
-// The machines of --on are reached from outside the sandbox, in which no other process is seen.
+// Makes the process that starts the program of a source run: or serve:, which for a session that
+// goes on, or that is like another one, is stored there. `*out` stays NULL for other sources.
+static bool begin_program(const struct arguments *a, bool resumes, struct benchmark **out,
+                          struct err *e)
+{
+    struct err ignored; // reported where the session is read
+    struct arena arena;
+    struct session_record r = {.source = arguments_text(a, "source")};
+    int64_t id = arguments_integer(a, "like", 0);
+    arena_init(&arena);
+    if (resumes && !common_session_id(a->operand[0], &id, &ignored))
+        id = 0;
+    char *database = common_database(a);
+    struct store *store = !r.source && id && file_exists(database)
+                              ? store_open(database, STORE_READ, &ignored)
+                              : NULL;
+    if (store && !store_get_session(store, id, &arena, &r, &ignored))
+        r.source = NULL;
+    bool ok = !benchmark_is(r.source) || (*out = benchmark_begin(r.source, e)) != NULL;
+    store_close(store);
+    free(database);
+    arena_finish(&arena);
+    return ok;
+}
+
+// The machines of --on are reached from outside the sandbox, in which no other process is seen, and
+// a program that measures is started there.
 static int run_confined(const struct arguments *a,
                         bool (*begin)(struct front *f, const struct arguments *a, int64_t *id,
                                       struct err *e))
 {
     struct err e;
     struct on on;
+    struct benchmark *benchmark = NULL;
     int code;
-    if (on_begin_all(&on, a, &e)) {
+    if (on_begin_all(&on, a, &e) && begin_program(a, begin == begin_resume, &benchmark, &e)) {
         char *card_users = card_users_read();
         confine_session(a);
-        code = run_session(a, on_machines(&on), card_users, begin);
+        code = run_session(a, &(struct outside){on_machines(&on), benchmark, card_users}, begin);
         free(card_users);
     } else {
         code = fail_with(&e, EXIT_FAILED);
     }
+    benchmark_end(benchmark);
     on_end(&on);
     return code;
 }
@@ -439,6 +476,9 @@ static const struct option tune_options[] = {
      "index or part of a name (default: the best one); all, or 0,2: a session on each of them; "
      "0+2: one session on several cards of one model"},
     {"source", OPTION_TEXT, "SOURCE", engine_source_help},
+    {"objective", OPTION_WORD, "time|energy|edp",
+     "what is sought the least of: time (default), joules a run, or their product (energy-delay); "
+     "with this option joules are measured too, where the device tells its power"},
     {"seed-from", OPTION_TEXT, "FILE",
      "try these configurations, JSON lines from a person, a script or a language model, every "
      "second trial; those that the model gives no chance are dropped (-: standard input)"},

@@ -147,6 +147,11 @@ bool define_computes(enum element e)
     return e <= ELEMENT_I32;
 }
 
+bool define_reads(enum element e)
+{
+    return define_computes(e) || e == ELEMENT_U8 || element_is_bits(e);
+}
+
 int definition_cast(struct definition *d, int a, enum element element)
 {
     struct node n = blank(NODE_CAST, element_is_real(element));
@@ -439,7 +444,7 @@ static bool read_tensor(struct words *w)
     if (w->d->stage_count || w->d->tensor_count == DEFINE_MAX_INPUTS || !next(w))
         return false;
     t.name = arena_strdup(&w->d->arena, w->word);
-    if (!next(w) || !define_computes(t.element = element_named(w->word)))
+    if (!next(w) || !define_reads(t.element = element_named(w->word)))
         return false;
     while (next(w))
         if (t.rank == DEFINE_MAX_RANK || !read_size(w->word, &t.size[t.rank++], &end) || *end)

@@ -116,8 +116,9 @@ void definition_add_stage(struct definition *d, const struct define_stage *s);
 int definition_number(struct definition *d, double number, bool is_real);
 int definition_axis(struct definition *d, int axis);
 int definition_read(struct definition *d, int tensor, const int *index, int count);
-// Says if tensors and casts of a definition can be of the type.
+// Says if results and casts of a definition can be of the type; if inputs can.
 bool define_computes(enum element e);
+bool define_reads(enum element e);
 int definition_cast(struct definition *d, int a, enum element element);
 // An operation of one to three operands; missing ones are -1. Integer arithmetic with 0, 1 and
 // constants is simplified.

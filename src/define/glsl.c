@@ -2,6 +2,7 @@
 #include "define/writer.h"
 
 #include "base/number.h"
+#include "define/decoder.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,14 +40,20 @@ static void write_head(struct writer *w, const char *main)
     if (w->k->is_output)
         uses[output->element] = true;
     str_add(w->out, "#version 450\n#extension GL_EXT_control_flow_attributes : require\n");
+    if (uses[ELEMENT_F16] || uses[ELEMENT_BF16])
+        str_add(w->out, "#extension GL_EXT_shader_16bit_storage : require\n");
     if (uses[ELEMENT_F16])
-        str_add(w->out, "#extension GL_EXT_shader_16bit_storage : require\n"
-                        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n");
-    if (uses[ELEMENT_I8])
+        str_add(w->out, "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n");
+    if (uses[ELEMENT_BF16])
+        str_add(w->out, "#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require\n");
+    if (uses[ELEMENT_I8] || uses[ELEMENT_U8] || uses[ELEMENT_F8E4M3] || uses[ELEMENT_F8E5M2])
         str_add(w->out, "#extension GL_EXT_shader_8bit_storage : require\n"
                         "#extension GL_EXT_shader_explicit_arithmetic_types_int8 : require\n");
     if (w->t->shape)
         writer_matrix_extensions(w);
+    for (enum element e = 0; e < ELEMENT_COUNT; e++)
+        if (uses[e])
+            decoder_write(e, w->out);
     str_printf(w->out, "layout(local_size_x = %" PRId64 ") in;\n", tiling_threads(w->t));
     for (int i = 0; i < d->inputs; i++)
         write_buffer(w, i, "readonly", d->tensor[i].element, d->tensor[i].name, false);

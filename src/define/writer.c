@@ -15,9 +15,7 @@ enum { MOST_LINE = 512, MOST_NAME = 80 }; // names have at most 40 letters
 
 const char *writer_element(enum element e, bool is_vector)
 {
-    static const char *const scalars[] = {"float", "float16_t", "int8_t", "int"};
-    static const char *const vectors[] = {"vec", "f16vec", "i8vec", "ivec"};
-    return is_vector ? vectors[e] : scalars[e];
+    return is_vector ? element_traits[e].vector : element_traits[e].scalar;
 }
 
 void writer_type(struct writer *w, bool is_real, int lanes)
@@ -370,11 +368,16 @@ void writer_vector(struct writer *w, int read, int lanes)
         write_staged(w, staged, lanes);
         return;
     }
+    const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
+    bool is_bits = element_is_bits(t->element);
     w->reads_vectors[n->tensor] = true;
-    writer_type(w, n->is_real, lanes);
-    str_printf(w->out, "(V_%s[(", w->p->inlined.tensor[n->tensor].name);
+    if (is_bits)
+        str_printf(w->out, "float_of_%s(uvec%d", element_name(t->element), lanes);
+    else
+        writer_type(w, n->is_real, lanes);
+    str_printf(w->out, "(V_%s[(", t->name);
     write_index(w, n);
-    str_printf(w->out, ") / %d])", lanes);
+    str_printf(w->out, ") / %d])%s", lanes, is_bits ? ")" : "");
 }
 
 static void write_read(struct writer *w, const struct node *n)
@@ -396,13 +399,15 @@ static void write_read(struct writer *w, const struct node *n)
     }
     while (kernel < w->p->kernel_count && w->p->kernel[kernel].stage.tensor != n->tensor)
         kernel++;
-    bool in_scratch = kernel < w->p->kernel_count;
+    const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
+    bool in_scratch = kernel < w->p->kernel_count, is_bits = element_is_bits(t->element);
     if (in_scratch)
         str_printf(w->out, "%s(T_scratch[%" PRIu64 " + (", n->is_real ? "uintBitsToFloat" : "int",
                    w->p->kernel[kernel].scratch);
+    else if (is_bits)
+        str_printf(w->out, "float_of_%s(uint(T_%s[", element_name(t->element), t->name);
     else
-        str_printf(w->out, "%s(T_%s[", n->is_real ? "float" : "int",
-                   w->p->inlined.tensor[n->tensor].name);
+        str_printf(w->out, "%s(T_%s[", n->is_real ? "float" : "int", t->name);
     // The index is 0 where the select around the read does not select it: compilers may read both
     // branches before they select one.
     int guards = w->guards;
@@ -416,7 +421,7 @@ static void write_read(struct writer *w, const struct node *n)
     write_index(w, n);
     str_add(w->out, guards ? " : 0" : "");
     w->guards = guards;
-    str_add(w->out, in_scratch ? ")])" : "])");
+    str_add(w->out, in_scratch ? ")])" : is_bits ? "]))" : "])");
 }
 
 // Writes a branch of a select. Reads in it are guarded by the condition.

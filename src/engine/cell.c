@@ -20,6 +20,10 @@ static const struct range ranges[] = {
     {"conv1x1", "kernel_w", 1, 1},
     {"conv1x1", "padding", 0, 1},
     {"skinny", "N", 1, 16},
+    {"matmul-quantised", "N", 16, 70},
+    {"matmul-quantised", "M", 1, 16},
+    {"matmul-quantised", "K", 256, 256},
+    {"matmul-quantised", "batch", 1, 1},
     {"conv-winograd", "kernel_h", 3, 3},
     {"conv-winograd", "kernel_w", 3, 3},
     {"conv-winograd", "stride", 1, 1},
@@ -90,8 +94,8 @@ static void add_cells(struct cells *out, const struct limits *l, const struct sc
         for (int v = 0; s[at].values[v]; v++) {
             struct cell more = *cell;
             bool is_type = strcmp(s[at].name, "type") == 0;
-            if (is_type && ((!l->f16 && strcmp(s[at].values[v], "f16") == 0) ||
-                            (!l->i8 && strcmp(s[at].values[v], "i8") == 0)))
+            enum element e = is_type ? element_named(s[at].values[v]) : ELEMENT_COUNT;
+            if (e != ELEMENT_COUNT && !limits_has_type(l, e))
                 continue;
             more.axis[more.axes++] = (struct setting){arena_strdup(&out->arena, s[at].name),
                                                       arena_strdup(&out->arena, s[at].values[v])};
@@ -219,6 +223,12 @@ static bool draw_size(struct drawing *d, const char *name, struct err *e)
     return true;
 }
 
+static bool has_whole_type(const struct drawing *d)
+{
+    enum element e = element_named(value_of(d, "type"));
+    return e != ELEMENT_COUNT && !element_is_real(e);
+}
+
 // Draws the value of a choice. Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
@@ -230,10 +240,12 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
     uint64_t count = 0;
     while (s->values[count])
         count++;
-    const char *value = s->values[rng_below(d->rng, count)], *type = value_of(d, "type");
-    bool is_half = strcmp(type, "f16") == 0, is_whole = strcmp(type, "i8") == 0;
+    const char *value = s->values[rng_below(d->rng, count)];
+    bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
     if (strcmp(s->name, "units") == 0)
         value = "emulated";
+    else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
+        value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)
         value = s->values[0];
     else if (strcmp(value, "leaky") == 0 && is_whole)
@@ -271,14 +283,16 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
             draw_choice(d, &s[i]);
         else if (!s[i].is_whole) {
             // The standard or a dyadic fraction, which exact inputs stay exact with; whole numbers
-            // (i8) are not scaled.
+            // are not scaled.
             static const char *const others[] = {"0.25", "0.5", "2", "4"};
-            bool is_whole = strcmp(value_of(d, "type"), "i8") == 0;
-            if (!is_whole && rng_below(d->rng, 2) && strcmp(s[i].name, "low") != 0)
+            if (!has_whole_type(d) && rng_below(d->rng, 2) && strcmp(s[i].name, "low") != 0)
                 put(d, arena_strdup(&d->arena, s[i].name), others[rng_below(d->rng, 4)]);
         } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
     // Some sizes depend on each other.
+    const char *blocks = value_of(d, "blocks");
+    if (*blocks && strcmp(blocks, "none") != 0)
+        change(d, "row_a", 0), change(d, "row_b", 0);
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);
     int64_t padding = strtoll(value_of(d, "padding"), NULL, 10);

@@ -36,6 +36,8 @@ bool devices_describe_compiler(struct str *name, struct str *missing, bool *comp
                                struct err *e);
 
 // Checks that the calibration kernel takes the same on all of them: only then they are one device.
+// Fails where the sensors of one of the cards do not tell its power, with the reason.
+bool devices_tell_power(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
 bool devices_agree(const struct gpu_info *list, const struct gpu_cards *cards, struct err *e);
 
 // The peaks of a device (space/roofline.h) in the database. Each is measured once, with its device

@@ -9,6 +9,7 @@
 #include "base/os.h"
 #include "engine/session.h"
 #include "script/network.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ static bool draft_tasks(struct network_run *n, const struct session_host *host,
                 (m->record.known_s <= 0 || r->best_seconds < m->record.known_s) &&
                 str_equal(r->operation, own->operation) && str_equal(r->source, own->source) &&
                 stored_on_one_device(r, own) && r->cold == own->cold &&
+                objective_is_same(r->objective, own->objective) &&
                 str_equal(r->driver, own->driver) && str_equal(r->compiler, own->compiler)) {
                 m->record.known_s = m->seconds = r->best_seconds;
                 m->record.session = r->id;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct remote_machines; // trial/remote.h
+struct benchmark;       // trial/benchmark.h
 
 #define ENGINE_DEFAULT_TRIALS   200
 #define ENGINE_DEFAULT_STRATEGY "walk"
@@ -42,8 +43,9 @@ struct session_options {
                         // need none
     int64_t trials;     // 0: the default, ENGINE_DEFAULT_TRIALS
     double seconds;     // running time; 0: no limit
-    double until;       // share of the device's roofline at which it ends; 0: none
-    int64_t patience;   // trials in a row without a gain that end it; 0: none
+    const char *objective; // "time", "energy", "edp": joules are measured too; NULL: times alone
+    double until;          // share of the device's roofline at which it ends; 0: none
+    int64_t patience;      // trials in a row without a gain that end it; 0: none
     bool has_seed;
     uint64_t seed;
     int workers;         // 0: as fits the device
@@ -70,7 +72,9 @@ struct session_options {
     bool validate;                          // Vulkan validation layer in the workers
     const char *fault;                      // see pool_options.fault
     const struct remote_machines *machines; // that measure; they outlive the run; NULL: this one
-    const char *card_users;                 // of card_users_read; NULL: not known
+    struct benchmark
+        *benchmark;         // of a source run: or serve:; it outlives the run; NULL: another source
+    const char *card_users; // of card_users_read; NULL: not known
 };
 
 extern const char engine_source_help[]; // what session_options.source may be, for people

@@ -5,6 +5,8 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "kernel/kernel.h"
+#include "space/objective.h"
+#include "trial/benchmark.h"
 #include "trial/source.h"
 
 #include <stdio.h>
@@ -18,7 +20,7 @@
 
 const char engine_source_help[] =
     "source of the times: device; a recorded space, replay:FILE[:speed=X]; or times that are made "
-    "up, synthetic:NAME[:KEY=VALUE]...: " SYNTHETIC_HELP;
+    "up, synthetic:NAME[:KEY=VALUE]...: " SYNTHETIC_HELP "; or " BENCHMARK_HELP;
 
 bool engine_check_source(const char *source, struct err *e)
 {
@@ -26,9 +28,12 @@ bool engine_check_source(const char *source, struct err *e)
         return true;
     if (str_starts(source, SYNTHETIC))
         return synthetic_check(source + strlen(SYNTHETIC), e);
+    if (benchmark_is(source))
+        return benchmark_check(source, e);
     return err_usage(e,
                      "unknown source '%s' (there are device, synthetic:bowl, "
-                     "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE)",
+                     "synthetic:rugged, synthetic:machine, synthetic:trap, replay:FILE, "
+                     "run:COMMAND, serve:COMMAND)",
                      source);
 }
 
@@ -59,6 +64,8 @@ bool backend_choose(struct backend_choice *c, struct recorded *recorded,
     } else if (!again && !engine_check_source(source, e)) {
         return false;
     }
+    if (benchmark_is(source) && c->machines)
+        return err_usage(e, "--on measures kernels elsewhere: the program of --source runs here");
     if (c->machines) { // other machines measure
         c->remote = remote_connect(c->machines, c->on_device, e);
         if (!c->remote)
@@ -137,16 +144,37 @@ void backend_describe(const struct session_backend *b, const struct backend_choi
 
 // --- the source ---
 
+// Returns pool_options.objective.
+static int measured_objective(const struct session_record *r)
+{
+    struct objective o;
+    objective_parse(r->objective, &o);
+    return r->objective && o.kind != OBJECTIVE_NAMED ? 1 + (int)o.kind : 0;
+}
+
 // Makes a source without a device; NULL and `e`: it cannot be made.
 static struct source *make_synthetic(const struct session_backend *b,
                                      const struct backend_choice *c, const struct session_record *r,
                                      struct script *script, struct err *e)
 {
     const struct recorded *on = &b->recorded;
-    return on->recording
-               ? replay_source_create(on->recording, on->speed, r->workers)
-               : synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
-                                  operation_flop(script_operation(script)), r->workers, e);
+    if (benchmark_is(c->spec))
+        return benchmark_create(c->benchmark, script_space(script), r->objective, r->workers, e);
+    if (on->recording)
+        return replay_source_create(on->recording, on->speed, r->workers);
+    struct source *made = synthetic_create(c->spec + strlen(SYNTHETIC), script_space(script),
+                                           operation_flop(script_operation(script)), r->workers, e);
+    if (made)
+        synthetic_set_objective(made, measured_objective(r));
+    return made;
+}
+
+bool backend_tells_power(const struct backend_choice *c, struct err *e)
+{
+    if (c->on_device)
+        return devices_tell_power(c->list, &c->cards, e);
+    return (str_starts(c->spec, SYNTHETIC) && synthetic_tells_power(c->spec + strlen(SYNTHETIC))) ||
+           err_set(e, "nothing tells the power of '%s'", c->spec);
 }
 
 static struct source *make_pool(const struct session_backend *b, const struct backend_choice *c,
@@ -166,6 +194,7 @@ static struct source *make_pool(const struct session_backend *b, const struct ba
     o.operation = script_operation(script);
     o.reference = script_reference(script);
     o.limits = &b->device.limits;
+    o.objective = measured_objective(r);
     o.seed = r->seed;
     o.is_cpu = backend_device(c)->is_cpu;
     o.keeps_busy = !o.is_cpu;

@@ -56,6 +56,7 @@ bool backend_submit(struct session_backend *b, struct trial_request *r, struct e
 
 struct backend_choice {                     // empty and valid when zeroed
     const struct remote_machines *machines; // that measure, or NULL; set before the choice
+    struct benchmark *benchmark;            // that measures, or NULL; likewise
     struct remote *remote;                  // these, until they are the source
     struct gpu_info *list;                  // all devices
     int count;
@@ -80,6 +81,8 @@ bool backend_judge_matrices(struct backend_choice *c, struct store *store, struc
 void backend_choice_finish(struct backend_choice *c);
 const struct gpu_info *backend_device(const struct backend_choice *c); // NULL: none
 void backend_take(struct session_backend *b, const struct backend_choice *c);
+// Fails where nothing tells the power that the measurements take, with the reason.
+bool backend_tells_power(const struct backend_choice *c, struct err *e);
 // Fills the record; strings in `a`.
 void backend_describe(const struct session_backend *b, const struct backend_choice *c,
                       struct arena *a, struct session_record *r);

@@ -54,10 +54,10 @@ static bool keep_result(struct session *s, struct baseline_record *b, const stru
 
 static void show(struct session *s, const struct baseline_record *b)
 {
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     if (b->outcome == OUTCOME_OK)
-        session_message(&s->log, "info", "baseline '%s': %s, %s", b->name,
-                        speed_text(&s->record, b->seconds, speed), text_time(b->seconds, time));
+        session_message(&s->log, "info", "baseline '%s': %s", b->name,
+                        speed_and_time(&s->record, b->seconds, speed));
     else
         session_message(&s->log, "warning", "baseline '%s' %s: %s (%s)", b->name,
                         b->outcome == OUTCOME_WRONG ? "is wrong here"

@@ -8,6 +8,7 @@
 #include "engine/session.h"
 
 #include "engine/session_shapes.h"
+#include "trial/benchmark.h"
 
 #include <math.h>
 
@@ -90,7 +91,8 @@ static bool submit_soak(struct session *s, bool *started, struct err *e)
     const struct session_shapes *shapes = s->backend.shapes;
     double share_s = SOAK_SHARE * session_clock_seconds(&s->clock);
     if (!s->cycle.best.ask || s->record.soaked_ask == s->cycle.best.ask ||
-        s->backend.source->kind->deterministic)
+        s->backend.source->kind->deterministic ||
+        benchmark_is(s->record.source)) // kernels are soaked
         return true;
     struct trial_request request = {.ticket = TICKET_SOAK,
                                     .count = 1,

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "engine/session_shapes.h"
+#include "space/objective.h"
 #include "trial/operator.h"
 
 #include <inttypes.h>
@@ -224,11 +225,19 @@ static bool take_script(struct session *s, struct script *script)
         return false;
     s->space = s->backend.space = s->log.space = script_space(script);
     r->flop = operation_flop(script_operation(script));
+    struct objective o;
+    if (script_objective(script))
+        r->objective = script_objective(script);
+    objective_parse(r->objective, &o);
     // Sessions whose speed is FLOP/s store no unit, like older ones.
     struct workload work = operation_work(script_operation(script));
     bool is_other = !str_equal(work.unit, WORK_FLOP);
     r->work = is_other ? work.amount : 0;
     r->unit = is_other ? work.unit : NULL;
+    if (o.kind == OBJECTIVE_ENERGY || o.kind == OBJECTIVE_EDP) {
+        r->work = 1; // costs are no rate of its work
+        r->unit = o.unit;
+    }
     return true;
 }
 
@@ -255,6 +264,14 @@ bool session_find_script(struct session *s, const struct session_options *o, str
     if (!take_script(s, read_script(s, &first, e)) || !read_shapes(s, o, e))
         return false;
     const struct script *script = s->backend.script;
+    if (r->objective && s->backend.shapes)
+        return err_usage(e, "--shape: times of several shapes are added, and the objective is %s",
+                         r->objective);
+    if (script_objective(script) && s->backend.device.is_known)
+        return err_usage(e,
+                         "'%s' has no kernel, and says %s: which program measures? (--source "
+                         "run:COMMAND)",
+                         s->space->name, r->objective);
     const struct operation *operation = script_operation(script);
     struct str text = {0};
     char hash[33];

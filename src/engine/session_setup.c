@@ -9,6 +9,7 @@
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
 #include "report/text.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,7 +114,9 @@ static void fill_record(struct session *s, const struct session_options *o,
 {
     struct session_record *r = &s->record;
     int workers = c->remote ? remote_facts(c->remote).workers // as many as fit the device
-                            : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
+                  : c->benchmark
+                      ? 1 // as a user would measure: what runs beside it is slower
+                      : remote_usual_workers(c->on_device ? c->cards.count : 0, os_cores());
     r->created = os_unix_time();
     r->build = build_name();
     r->note = o->note;
@@ -184,6 +187,10 @@ static bool take_like(struct session *s, struct session_options *o, struct sessi
     o->until = o->until > 0 ? o->until : like->until;
     o->patience = o->patience ? o->patience : like->patience;
     o->workers = o->workers ? o->workers : like->workers;
+    struct objective own;
+    objective_parse(like->objective, &own);
+    if (!o->objective && own.kind != OBJECTIVE_NAMED)
+        o->objective = like->objective;
     o->count_rejected |= like->count_rejected;
     o->cold |= like->cold;
     return true;
@@ -249,6 +256,20 @@ static bool try_template(struct session *s, struct err *e)
                ATTEMPT_FAILED;
 }
 
+// Takes the objective of --objective: joules are measured then, and may be the cost.
+static bool take_objective(struct session *s, const struct session_options *o,
+                           const struct backend_choice *c, struct err *e)
+{
+    s->record.objective = o->objective;
+    if (!o->objective)
+        return true;
+    if (c->remote)
+        return err_usage(e, "--objective: energy is measured on this machine, not with --on");
+    if (o->until > 0)
+        return err_usage(e, "--until is a share of the peak, by time: not with --objective");
+    return backend_tells_power(c, e) || err_prefix(e, "--objective %s", o->objective);
+}
+
 static bool start(struct session *s, struct session_options *o, struct backend_choice *c,
                   struct err *e)
 {
@@ -273,7 +294,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     if (o->cold && !c->on_device)
         return err_usage(e, "--cold says how kernels are timed: there is no device");
     fill_record(s, o, c);
-    if (!choose_strategy(s, o, e))
+    if (!choose_strategy(s, o, e) || !take_objective(s, o, c, e))
         return false;
     bool same_space = same_backend && !o->set_count;
     bool is_default = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;
@@ -294,7 +315,7 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     session_clock_run(&s->clock, true);
     session_emit(s, EVENT_SESSION, NULL, NULL);
     name_card_users(s, c, o);
-    if (b->recorded.recording && recorded_flop(b->recorded.recording) <= 0)
+    if (b->recorded.recording && !s->record.objective && recorded_flop(b->recorded.recording) <= 0)
         session_message(&s->log, "info",
                         "FLOP are not known: speeds are per cent of the fastest recorded");
     if (s->beginning.warm)
@@ -311,7 +332,7 @@ struct session *session_start(const struct session_host *host, const struct sess
 {
     struct session *s = session_new(host);
     struct session_options all = *o;
-    struct backend_choice c = {.machines = o->machines};
+    struct backend_choice c = {.machines = o->machines, .benchmark = o->benchmark};
     bool ok = start(s, &all, &c, e);
     backend_choice_finish(&c);
     if (!ok)
@@ -490,7 +511,8 @@ struct session *session_resume(const struct session_host *host, int64_t id,
                                const struct session_options *more, struct err *e)
 {
     struct session *s = session_new(host);
-    struct backend_choice c = {.machines = more ? more->machines : NULL};
+    struct backend_choice c = {.machines = more ? more->machines : NULL,
+                               .benchmark = more ? more->benchmark : NULL};
     bool ok = resume(s, id, more, &c, e);
     backend_choice_finish(&c);
     if (!ok)

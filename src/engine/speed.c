@@ -5,16 +5,31 @@
 #include "base/str.h"
 #include "engine/stored.h"
 #include "report/text.h"
+#include "trial/benchmark.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SMALL 20 // a kernel that takes less than so many empty dispatches
 
+struct objective speed_objective(const struct session_record *r)
+{
+    struct objective o;
+    objective_parse(r->objective, &o);
+    return o;
+}
+
+bool speed_is_inverse(const struct session_record *r)
+{
+    struct objective o = speed_objective(r);
+    return o.kind != OBJECTIVE_TIME && !o.maximizes;
+}
+
 bool speed_is_relative(const struct session_record *r)
 {
     struct json operation;
-    return recorded_is(r->source) && json_parse(r->operation, &operation) &&
+    return !r->objective && recorded_is(r->source) && json_parse(r->operation, &operation) &&
            !json_is(json_member(operation, "unit"), RECORDED_PER_GFLOP) &&
            !json_member(operation, "flop").at;
 }
@@ -38,7 +53,24 @@ char *speed_text(const struct session_record *r, double seconds, char out[32])
     double best_s = r->best_seconds > 0 ? r->best_seconds : seconds;
     if (speed_is_relative(r))
         return text_share(r->flop / seconds / RECORDED_ONE, out);
+    if (speed_is_inverse(r))
+        return text_cost(seconds, speed_objective(r).unit, out);
     return text_rate_beside(work.amount / seconds, work.amount / best_s, work.unit, out);
+}
+
+char *speed_time(const struct session_record *r, double seconds, char out[32])
+{
+    out[0] = '\0';
+    return speed_objective(r).kind == OBJECTIVE_TIME ? text_time(seconds, out) : out;
+}
+
+char *speed_and_time(const struct session_record *r, double seconds, char out[SPEED_TEXT_SIZE])
+{
+    char speed[32], time[32];
+    speed_time(r, seconds, time);
+    snprintf(out, SPEED_TEXT_SIZE, "%s%s%s", speed_text(r, seconds, speed), *time ? "  " : "",
+             time);
+    return out;
 }
 
 double speed_unit(const struct session_record *r, double highest, const char **name)
@@ -48,12 +80,30 @@ double speed_unit(const struct session_record *r, double highest, const char **n
         *name = "%";
         return RECORDED_ONE / 100;
     }
+    if (speed_is_inverse(r))
+        return r->flop /
+               text_cost_unit(highest > 0 ? r->flop / highest : 0, speed_objective(r).unit, name);
     double flop = work.amount > 0 ? r->flop / work.amount : 1; // of one of its unit
     return flop * text_rate_unit(highest / flop, work.unit, name);
 }
 
+double speed_tflops(const struct session_record *r, double seconds)
+{
+    bool is_speed = speed_objective(r).kind == OBJECTIVE_TIME;
+    return is_speed && seconds > 0 ? r->flop / seconds / 1e12 : NAN;
+}
+
+double speed_ms(const struct session_record *r, double seconds)
+{
+    struct objective o = speed_objective(r);
+    return objective_is_time(&o) && seconds > 0 ? seconds * 1e3 : NAN;
+}
+
 double speed_rate(const struct session_record *r, double seconds)
 {
+    struct objective o = speed_objective(r);
+    if (o.kind != OBJECTIVE_TIME)
+        return seconds > 0 ? objective_value(&o, seconds) : NAN;
     struct workload work = speed_work(r);
     double unit = str_equal(work.unit, WORK_FLOP)    ? 1e12
                   : str_equal(work.unit, WORK_BYTES) ? 1e9
@@ -63,15 +113,33 @@ double speed_rate(const struct session_record *r, double seconds)
 
 const char *speed_unit_word(const struct session_record *r)
 {
-    return speed_is_relative(r) ? "fastest" : "TFLOPS";
+    return speed_is_relative(r)                        ? "fastest"
+           : speed_objective(r).kind == OBJECTIVE_TIME ? "TFLOPS"
+                                                       : NULL;
 }
 
 const char *speed_rate_word(const struct session_record *r)
 {
     const char *unit = speed_work(r).unit;
+    struct objective o = speed_objective(r);
+    if (o.kind != OBJECTIVE_TIME)
+        return o.kind == OBJECTIVE_NAMED ? o.name : o.unit;
     return str_equal(unit, WORK_FLOP)    ? speed_unit_word(r)
            : str_equal(unit, WORK_BYTES) ? "GB/s"
                                          : unit;
+}
+
+bool speed_energy(const struct session_record *r, const char *clocks, double cost, double *seconds,
+                  double *joules)
+{
+    struct statistics sensed;
+    struct objective o = speed_objective(r);
+    if (!clocks)
+        return false;
+    text_parse_statistics(clocks, &sensed);
+    if (!statistics_find(&sensed, STATISTIC_SECONDS, seconds))
+        *seconds = objective_is_time(&o) ? cost : 0;
+    return statistics_find(&sensed, STATISTIC_JOULES, joules) && *joules > 0 && *seconds > 0;
 }
 
 // Reads entry `index` of the list of a baseline's pairs.
@@ -101,7 +169,7 @@ static struct paired paired_of(const struct session_record *r, const struct base
     if (b->outcome == OUTCOME_OK && b->paired && r->best_ask && b->paired_ask == r->best_ask)
         return stored_pairs(b, index);
     struct paired p = paired_exactly(seconds, own_s);
-    if (str_equal(r->source, "device"))
+    if (str_equal(r->source, "device") || benchmark_is(r->source))
         p.low = p.high = NAN;
     return p;
 }
@@ -129,20 +197,24 @@ struct paired speed_verdict(const struct session_record *r, const struct baselin
     return fastest && r->best_ask ? speed_paired(r, fastest, r->best_seconds) : paired_unknown();
 }
 
-void speed_add_ratio(const struct paired *p, struct str *out)
+void speed_add_ratio(const struct session_record *r, const struct paired *p, struct str *out)
 {
+    struct objective o = speed_objective(r);
+    const char *word = objective_is_time(&o) ? "fast" : "good";
     switch (paired_verdict(p)) {
     case PAIRED_NONE: return;
     case PAIRED_LEVEL:
         if (p->low >= 1 && p->high <= 1)
             str_add(out, "no difference: it is this one");
         else if (p->low > 0)
-            str_printf(out, "no difference shown (%.3g to %.3g times as fast)", p->low, p->high);
+            str_printf(out, "no difference shown (%.3g to %.3g times as %s)", p->low, p->high,
+                       word);
         else
-            str_printf(out, "no difference shown (%.3g times as fast by single times)", p->ratio);
+            str_printf(out, "no difference shown (%.3g times as %s by single times)", p->ratio,
+                       word);
         return;
     default:
-        str_printf(out, "%.3g times as fast", p->ratio);
+        str_printf(out, "%.3g times as %s", p->ratio, word);
         if (p->low < p->high)
             str_printf(out, " (%.3g to %.3g)", p->low, p->high);
     }
@@ -167,8 +239,8 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
         json_add_text(w, "name", one->name);
         json_add_text(w, "outcome", outcome_name(one->outcome));
         json_add_text_if_any(w, "reason", one->reason);
-        json_add_real(w, "ms", own > 0 ? own * 1e3 : NAN);
-        json_add_real(w, "tflops", own > 0 ? r->flop / own / 1e12 : NAN);
+        json_add_real(w, "ms", speed_ms(r, own));
+        json_add_real(w, "tflops", speed_tflops(r, own));
         struct paired p = speed_paired(r, one, seconds);
         speed_add_ratio_json(&p, w);
         json_end(w);
@@ -179,7 +251,7 @@ void speed_add_baselines(const struct session_record *r, const struct baselines 
 void speed_add_baseline_lines(const struct session_record *r, const struct baselines *b,
                               double seconds, struct str *out)
 {
-    char speed[32], time[32];
+    char speed[SPEED_TEXT_SIZE];
     int widest = 0;
     for (int i = 0; i < b->count; i++)
         widest = (int)strlen(b->of[i].name) > widest ? (int)strlen(b->of[i].name) : widest;
@@ -191,11 +263,11 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
         for (int k = (int)strlen(one->name); k < widest; k++)
             str_add_char(out, ' ');
         if (own > 0)
-            str_printf(out, "  %s  %s", speed_text(r, own, speed), text_time(own, time));
+            str_printf(out, "  %s", speed_and_time(r, own, speed));
         if (own > 0 && seconds > 0) {
             struct paired p = speed_paired(r, one, seconds);
             str_add(out, "  best: ");
-            speed_add_ratio(&p, out);
+            speed_add_ratio(r, &p, out);
         }
         if (!(own > 0)) {
             str_printf(out, "  %s: ", outcome_name(one->outcome));
@@ -207,7 +279,8 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
 
 double speed_of_peak(const struct session_record *r, double seconds)
 {
-    return seconds > 0 && r->roof_s > 0 ? r->roof_s / seconds : 0;
+    bool is_time = speed_objective(r).kind == OBJECTIVE_TIME;
+    return is_time && seconds > 0 && r->roof_s > 0 ? r->roof_s / seconds : 0;
 }
 
 void speed_add_peak(const struct session_record *r, double seconds, struct str *out)
@@ -217,7 +290,7 @@ void speed_add_peak(const struct session_record *r, double seconds, struct str *
     if (share > 0)
         str_printf(out, "%s of the roof (%s)", text_share(share, text),
                    str_equal(r->roof_by, roofline_name(ROOFLINE_BYTES)) ? "memory" : r->roof_by);
-    if (seconds > 0 && r->dispatch_s * SMALL > seconds)
+    if (speed_objective(r).kind == OBJECTIVE_TIME && seconds > 0 && r->dispatch_s * SMALL > seconds)
         str_printf(out, "%san empty dispatch takes %s", share > 0 ? ", " : "",
                    text_time(r->dispatch_s, text));
 }
@@ -299,7 +372,8 @@ void shape_table_read(const struct session_record *r, const struct shape_finding
     }
 }
 
-void shape_table_add_text(const struct shape_table *t, struct str *out)
+void shape_table_add_text(const struct session_record *r, const struct shape_table *t,
+                          struct str *out)
 {
     int widest = 0;
     for (int i = 0; i < t->count; i++)
@@ -317,7 +391,7 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
             str_printf(out, "  %s in '", text_time(t->row[i].baseline_s, time));
             shown_add(out, t->row[i].baseline);
             str_add(out, "'  ");
-            speed_add_ratio(&t->row[i].ratio, out);
+            speed_add_ratio(r, &t->row[i].ratio, out);
         }
         str_add_char(out, '\n');
     }
@@ -327,7 +401,7 @@ void shape_table_add_text(const struct shape_table *t, struct str *out)
     str_add(out, "         worst: ");
     shown_add(out, worst->name);
     str_add(out, ", ");
-    speed_add_ratio(&worst->ratio, out);
+    speed_add_ratio(r, &worst->ratio, out);
     str_add_char(out, '\n');
 }
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/json_read.h"
 #include "network/plan.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -144,6 +145,13 @@ void recorded_describe(const struct recorded *recorded, struct arena *a, struct 
     out->limits = "";
     out->flop =
         recorded_is_relative(r) ? r->entry[r->best].seconds * RECORDED_ONE : recorded_flop(r);
+    struct objective o;
+    if (objective_parse(r->unit, &o)) {
+        out->objective = r->unit;
+        out->flop = OBJECTIVE_WORK;
+        out->work = 1;
+        out->unit = o.kind == OBJECTIVE_NAMED ? o.name : o.unit;
+    }
 }
 
 const char *stored_beginning(const struct session_record *r)

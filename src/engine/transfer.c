@@ -4,9 +4,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_read.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "search/archive.h"
 #include "space/nearest.h"
+#include "space/objective.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -60,8 +62,9 @@ bool warm_add_record(struct store *store, int64_t session, int most, struct str 
             json_begin_object(&w, NULL);
             json_add_raw(&w, "configuration", best.trial[i].config);
             json_add_int(&w, "trial", best.trial[i].number);
-            json_add_real(&w, "ms", best.trial[i].seconds * 1e3);
-            json_add_real(&w, "tflops", r.flop / best.trial[i].seconds / 1e12);
+            json_add_real(&w, "ms", speed_ms(&r, best.trial[i].seconds));
+            json_add_real(&w, "tflops", speed_tflops(&r, best.trial[i].seconds));
+            json_add_real(&w, "rate", speed_rate(&r, best.trial[i].seconds));
             json_end(&w);
         }
         json_begin_line(&w, 1);
@@ -600,8 +603,9 @@ bool transfer_choose(struct store *store, const struct transfer_wish *wish, stru
         for (int i = 0; ok && i < count; i++) {
             const struct session_record *r = &list[i];
             if (r->ok > 0 && (wish->any_device || stored_on_one_device(r, own)) &&
-                r->cold == own->cold && str_equal(r->source, own->source) &&
-                strcspn(r->title, " ") == kind && strncmp(r->title, own->title, kind) == 0)
+                r->cold == own->cold && objective_is_same(r->objective, own->objective) &&
+                str_equal(r->source, own->source) && strcspn(r->title, " ") == kind &&
+                strncmp(r->title, own->title, kind) == 0)
                 choose(&c, r->id, false);
         }
     } else

@@ -35,6 +35,7 @@ struct exporter {
     const char *folder;
     struct arena arena;
     struct session_record session;
+    bool has_costs; // its results are those of another objective: kernels have their times instead
     struct script *script;
     struct kernel_files files;
     struct reverified *chosen; // the exported kernels, in the order of the files
@@ -182,8 +183,9 @@ static bool recording_fill(struct recorder *r, struct store *store, const struct
 {
     r->recording->kernel = arena_strdup(&r->recording->arena, s->title);
     r->recording->device = arena_strdup(&r->recording->arena, s->device);
-    r->recording->unit = "s";
-    r->recording->flop = speed_is_relative(s) ? 0 : s->flop;
+    bool is_time = speed_objective(s).kind == OBJECTIVE_TIME;
+    r->recording->unit = is_time ? "s" : arena_strdup(&r->recording->arena, s->objective);
+    r->recording->flop = speed_is_relative(s) || !is_time ? 0 : s->flop;
     if (!recording_add_params(r->recording, r->space, e) || !recording_seal_space(r->recording, e))
         return false;
     if (!store_each_trial(store, s->id, 1, recording_add_trial, r, e))
@@ -289,10 +291,16 @@ static bool describe_timing(struct exporter *x, const struct trial_record *t,
                                        .cold = x->session.cold,
                                        .of_roof = speed_of_peak(&x->session, t->seconds),
                                        .roof_by = x->session.roof_by};
+    double joules;
+    if (x->has_costs) { // what it was searched for is a cost of another kind; its time is known too
+        if (!speed_energy(&x->session, t->clocks, t->seconds, &d->timing.seconds, &joules))
+            return err_set(e, "the time of trial %" PRId64 " is not known", t->number);
+        d->timing.samples = NULL;
+    }
     if (t->raced && !store_get_race(x->store, x->session.id, t->ask, &x->arena, &race, e))
         return false;
     if (race.ask) {
-        d->timing.samples = race.samples;
+        d->timing.samples = x->has_costs ? NULL : race.samples;
         d->timing.retimed = true;
         d->random_checked = race.verified;
     }
@@ -448,7 +456,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         struct str text = {0};
         ok = describe_timing(x, t, d, e) &&
              store_get_baselines(x->store, x->session.id, &x->arena, &baselines, e);
-        if (ok && baselines.count) {
+        if (ok && baselines.count && !x->has_costs) {
             struct json_writer w = {.out = &text, .is_spaced = true};
             speed_add_baselines(&x->session, &baselines, d->timing.seconds, NULL, &w);
             d->baselines = arena_strdup(&x->arena, str_text(&text));
@@ -561,6 +569,11 @@ static bool make_files(struct exporter *x, struct err *e)
                        "(--as recording writes what it measured)",
                        r->session);
     x->script = stored_script(x->store, &x->session, &x->arena, e);
+    x->has_costs = speed_objective(&x->session).kind != OBJECTIVE_TIME;
+    if (x->has_costs) { // from here on its numbers are times
+        x->session.objective = x->session.unit = NULL;
+        x->session.best_seconds = 0;
+    }
     return x->script && check_compiler(&x->session, e) && add_best(x, e);
 }
 

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/os.h"
+#include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/tuned.h"
 #include "kernel/external.h"
@@ -70,7 +71,7 @@ static bool form_add(struct former *f, const struct trial_record *t, const char 
     if (json) {
         json_begin_object(&f->json, NULL);
         json_add_int(&f->json, "trial", t->number);
-        json_add_real(&f->json, "ms", t->seconds * 1e3);
+        json_add_real(&f->json, "ms", speed_ms(&f->session, t->seconds));
         json_add_text(&f->json, "text", made ? str_text(&text) : NULL);
         json_add_text(&f->json, "why_not", made ? NULL : str_text(&text));
         json_end(&f->json);

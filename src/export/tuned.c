@@ -15,7 +15,7 @@ bool evidence_read(struct store *s, const struct session_record *r, int64_t ask,
                    struct evidence *out, struct err *e)
 {
     struct session_record own = *r;
-    *out = (struct evidence){.shapes.worst = -1};
+    *out = (struct evidence){.session = r, .shapes.worst = -1};
     if (!store_get_trial(s, r->id, ask, a, &out->trial, e) ||
         !store_get_race(s, r->id, ask, a, &out->race, e) ||
         !store_get_baselines(s, r->id, a, &out->baselines, e))
@@ -55,6 +55,7 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
 {
     char time[32], in_use[32];
     const struct shape_table *t = &v->shapes;
+    const char *unit = speed_objective(v->session).unit;
     if (v->baselines.count == 0 && t->count == 1)
         return;
     str_add(out,
@@ -66,10 +67,10 @@ void evidence_add_shapes(const struct evidence *v, struct str *out)
         add_words(out, r->name);
         str_add(out, " | ");
         add_words(out, r->baseline ? r->baseline : "-");
-        str_printf(out, " | %s | %s | ", r->baseline ? text_time(r->baseline_s, in_use) : "-",
-                   r->seconds > 0 ? text_time(r->seconds, time) : "-");
+        str_printf(out, " | %s | %s | ", r->baseline ? text_cost(r->baseline_s, unit, in_use) : "-",
+                   r->seconds > 0 ? text_cost(r->seconds, unit, time) : "-");
         if (r->baseline && r->seconds > 0) {
-            speed_add_ratio(&r->ratio, out);
+            speed_add_ratio(v->session, &r->ratio, out);
             str_printf(out, "%s |\n", worst);
         } else
             str_add(out, "- |\n");
@@ -111,7 +112,7 @@ void evidence_add(const struct evidence *v, const struct session_record *r, stru
         str_add_char(out, '\n');
         add_configuration(out, b->name, b->config);
         if (b->outcome == OUTCOME_OK) {
-            str_printf(out, ": %s", text_time(baseline_seconds(b), time));
+            str_printf(out, ": %s", text_cost(baseline_seconds(b), speed_objective(r).unit, time));
         } else {
             str_printf(out, ": does not run here, %s (", outcome_name(b->outcome));
             add_words(out, b->reason ? b->reason : "");

@@ -29,6 +29,7 @@ bool export_tuned(struct store *store, const int64_t *id, int count, struct str 
 //         evidence_add_shapes(&v, &text);
 
 struct evidence {
+    const struct session_record *session;
     struct trial_record trial;
     struct retime_record race; // the trial's last race; ask 0: it was in none
     struct baselines baselines;

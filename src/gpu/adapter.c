@@ -295,8 +295,9 @@ enum gpu_status adapter_find_all(VkInstance instance, struct adapter **list, int
 enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err *e)
 {
     bool f16 = a->info.limits.f16, i8 = a->info.limits.i8;
-    bool storage_16 = limits_has_type(&a->info.limits, ELEMENT_BF16),
-         storage_8 = limits_has_type(&a->info.limits, ELEMENT_F8E4M3);
+    bool storage_16 = limits_has_type(&a->info.limits, ELEMENT_F16) ||
+                      limits_has_type(&a->info.limits, ELEMENT_U16),
+         storage_8 = limits_has_type(&a->info.limits, ELEMENT_U8);
     VkPhysicalDevice8BitStorageFeatures bytes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES,
         .storageBuffer8BitAccess = VK_TRUE};

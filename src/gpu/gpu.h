@@ -307,6 +307,9 @@ double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int c
 struct sensors;
 struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size);
 void sensors_read(struct sensors *s, struct statistics *out); // NULL: it gives nothing
+// Returns the energy that the device has used, in joules since some time. NAN: it has no counter,
+// or `s` is NULL. "watts" is then what the device tells, or nothing.
+double sensors_joules(struct sensors *s);
 // Returns the present clock of the cores as a fraction of the highest one. NAN: not available, as
 // without NVML, or `s` is NULL.
 double sensors_awake(struct sensors *s);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/str.h"
 
 #include <dlfcn.h>
@@ -36,6 +37,7 @@ struct nvml {
     int (*most_clock)(void *device, int kind, unsigned *mhz);
     int (*temperature)(void *device, int kind, unsigned *celsius);
     int (*power)(void *device, unsigned *milliwatts);
+    int (*energy)(void *device, unsigned long long *millijoules);
     int (*reasons)(void *device, unsigned long long *bits);
     int (*violation)(void *device, int policy, struct violation *out);
     processes_function *compute, *graphics;
@@ -46,6 +48,8 @@ struct sensors {
     char folder[256]; // of the device in sysfs; "": NVML is used
     struct nvml nvml;
     bool has_warned;
+    double joules; // the counter at the last reading of a device that has no file of its power
+    int64_t at_ns;
 };
 
 static const char *env_value(const char *name, const char *standard)
@@ -98,6 +102,7 @@ static bool find_functions(struct nvml *n)
     find(n, "nvmlDeviceGetMaxClockInfo", &n->most_clock);
     find(n, "nvmlDeviceGetTemperature", &n->temperature);
     find(n, "nvmlDeviceGetPowerUsage", &n->power);
+    find(n, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
     find(n, "nvmlDeviceGetViolationStatus", &n->violation);
     if (!find(n, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons))
         find(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
@@ -159,6 +164,8 @@ static const struct {
     {"reason_vr_tdc", "current"},
 };
 
+#define ENERGY_FILE "hwmon/hwmon*/energy1_input" // microjoules
+
 // Reads the first file of that pattern below the device; NULL: there is none, or it is refused.
 static char *read_below(const struct sensors *s, const char *file, size_t *length)
 {
@@ -190,6 +197,19 @@ static bool read_number(const struct sensors *s, const char *file, bool is_table
     return ok;
 }
 
+// Adds the mean power since the last reading, where there is a counter of energy alone (i915, xe).
+static void add_mean_power(struct sensors *s, struct statistics *out)
+{
+    double watts, joules = sensors_joules(s);
+    int64_t now_ns = os_now_ns();
+    if (statistics_find(out, "watts", &watts) || isnan(joules))
+        return;
+    if (s->at_ns && joules > s->joules)
+        add_number(s, "watts", (joules - s->joules) / ((double)(now_ns - s->at_ns) * 1e-9), out);
+    s->joules = joules;
+    s->at_ns = now_ns;
+}
+
 static void read_sysfs(struct sensors *s, struct statistics *out)
 {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -198,6 +218,7 @@ static void read_sysfs(struct sensors *s, struct statistics *out)
             read_number(s, numbers[i].file, unit == 0, &value))
             add_number(s, numbers[i].name, unit != 0 ? unit * value : value, out);
     }
+    add_mean_power(s, out);
     // Bits of reasons, in tables of two kinds: for cards, and for processors with a GPU.
     enum { CARD_AT = 112, PROCESSOR_AT = 120 };
     size_t length = 0;
@@ -301,6 +322,17 @@ void sensors_read(struct sensors *s, struct statistics *out)
             n->held_ns[p] = v.ns;
         }
     }
+}
+
+double sensors_joules(struct sensors *s)
+{
+    unsigned long long millijoules;
+    double microjoules;
+    if (s && s->folder[0])
+        return read_number(s, ENERGY_FILE, false, &microjoules) ? microjoules * 1e-6 : NAN;
+    bool is_known = s && s->nvml.device && s->nvml.energy &&
+                    s->nvml.energy(s->nvml.device, &millijoules) == NVML_OK;
+    return is_known ? (double)millijoules * 1e-3 : NAN;
 }
 
 double sensors_awake(struct sensors *s)

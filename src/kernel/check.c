@@ -440,11 +440,11 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
     }
     char subgroup[200] = "", feature[200] = "", words[80], version[80] = "";
     snprintf(words, sizeof words, "SPIR-V of %zu words > %u", f->words, KERNEL_MAX_WORDS);
-    // Buffers of bf16 and f8 need nothing but storage.
     bool lacks_f16 = f->uses_f16 && !l->f16 && limits_knows(l, LIMITS_f16);
     bool lacks_i8 = f->uses_i8 && !l->i8 && limits_knows(l, LIMITS_i8);
-    bool lacks_storage_16 = f->uses_f16_storage && !limits_has_type(l, ELEMENT_BF16);
-    bool lacks_storage_8 = f->uses_i8_storage && !limits_has_type(l, ELEMENT_F8E4M3);
+    bool lacks_storage_16 =
+        f->uses_f16_storage && !limits_has_type(l, ELEMENT_F16) && !limits_has_type(l, ELEMENT_U16);
+    bool lacks_storage_8 = f->uses_i8_storage && !limits_has_type(l, ELEMENT_U8);
     bool is_too_new = !kernel_check_version(
         f, limits_knows(l, LIMITS_spirv_minor) ? l->spirv_minor : 0, version, sizeof version);
     bool lacks_dot = f->uses_dot && !l->dot && limits_knows(l, LIMITS_dot);

@@ -4,8 +4,8 @@
 //     module_choose_entry(&pass, &spirv, e); module_bind(&pass, &spirv, e);
 //
 // They leave one plain module: one entry point, storage buffers at the job's bindings in descriptor
-// set 0, uniform blocks at the pass' in set JOB_UNIFORM_SET. Resources of other kinds are refused by
-// their names.
+// set 0, uniform blocks at the pass' in set JOB_UNIFORM_SET. Resources of other kinds are refused
+// by their names.
 #ifndef TILEWALK_KERNEL_MODULE_H
 #define TILEWALK_KERNEL_MODULE_H
 

@@ -46,7 +46,8 @@ struct recording {
     const char *format; // "kernel-tuner", "t4", "ktt", "clblast", "autotvm", "metaschedule",
                         // "tilewalk", "t1"
     const char *kernel, *device;
-    // The unit of `seconds`: "s", or "s/GFLOP" where a rate of GFLOP/s was recorded, inverted.
+    // The unit of `seconds`: "s"; "s/GFLOP" where a rate of GFLOP/s was recorded, inverted; or the
+    // objective (space/objective.h) whose costs they are.
     const char *unit;
     double flop; // floating-point operations of a run; 0: not known, or the unit is not "s"
     struct space *space;

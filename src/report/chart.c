@@ -146,7 +146,7 @@ static void draw_axes(const struct canvas *c)
     }
     if (x->name)
         put_text(c->cairo, (LEFT + AREA_RIGHT) / 2.0, bottom + 38, ALIGN_MIDDLE, x->name);
-    t = plot_ticks(c->low, c->high, PLOT_REAL, 9);
+    t = plot_ticks(c->low, c->high, c->chart->is_inverse ? PLOT_INVERSE : PLOT_REAL, 9);
     for (int i = 0; i < t.count; i++) {
         double at = canvas_y(c, t.value[i]);
         use_ink(c->cairo, 0.9, 0.5);

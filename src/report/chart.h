@@ -44,7 +44,8 @@ struct chart {
     const char *title;  // may be NULL
     struct plot_axis x; // `room` is not used
     const char *y_name;
-    double top; // lines are cut above it; 0: nothing is
+    bool is_inverse; // the y axis has PLOT_INVERSE
+    double top;      // lines are cut above it; 0: nothing is
     const struct chart_line *line;
     int line_count;
     const char *const *note; // lines of text below the legend

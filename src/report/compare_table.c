@@ -74,6 +74,8 @@ static void add_level(double level, double best, const struct comparison_looks *
     bool is_rated = looks->unit == COMPARISON_FLOPS && looks->rate_unit;
     if (!(level > 0))
         str_add(out, "-");
+    else if (looks->cost_unit)
+        str_add(out, text_cost(looks->rate_flop / level, looks->cost_unit, text));
     else if (is_rated)
         str_add(out, text_rate_beside(level / looks->rate_flop, best / looks->rate_flop,
                                       looks->rate_unit, text));

@@ -32,6 +32,7 @@ struct comparison_looks {
     enum comparison_unit unit;
     const char *rate_unit; // COMPARISON_FLOPS: the unit that is shown; NULL: FLOPS
     double rate_flop;      // how many FLOP one of `rate_unit` is
+    const char *cost_unit; // of runs, of which less is better (report/text.h); NULL: a rate counts
     bool ascii;            // "+-" instead of the sign
 };
 

@@ -97,6 +97,11 @@ double plot_round_top(double value)
 char *plot_tick_text(const struct plot_ticks *t, double value, char out[24])
 {
     double whole = nearbyint(value);
+    if (t->scale == PLOT_INVERSE) {
+        snprintf(out, 24, "%.3g", 1 / value);
+        out[value > 0 ? 23 : 0] = '\0'; // nothing at 0, which no cost reaches
+        return out;
+    }
     if (t->scale == PLOT_SECONDS && value >= 0 && value < 1e9 && fabs(value - whole) < 1e-6) {
         // "1h30m", "15s", "2d"
         static const struct {

@@ -44,8 +44,9 @@ struct plot_point {
 
 enum plot_scale {
     PLOT_REAL,
-    PLOT_WHOLE,  // numbers of things: no tick between them
-    PLOT_SECONDS // ticks at times that clocks show: 15s, 5m, 1h30m
+    PLOT_WHOLE,   // numbers of things: no tick between them
+    PLOT_SECONDS, // ticks at times that clocks show: 15s, 5m, 1h30m
+    PLOT_INVERSE  // ticks show one by what is drawn: costs, where up is better
 };
 
 struct plot_axis {

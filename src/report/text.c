@@ -45,6 +45,15 @@ static const struct {
     {"watts", "", " W"},
 };
 
+// Adds the energy of a run: "12.3 mJ a run".
+static void add_joules(const struct statistics *s, struct str *out)
+{
+    double joules;
+    char text[32];
+    if (statistics_find(s, STATISTIC_JOULES, &joules))
+        str_printf(out, "%s%s a run", out->length ? ", " : "", text_cost(joules, "J", text));
+}
+
 void text_add_clocks(const char *clocks, double drift, struct str *out)
 {
     struct statistics s;
@@ -57,6 +66,7 @@ void text_add_clocks(const char *clocks, double drift, struct str *out)
         str_add(&text, text.length ? ", " : "");
         str_printf(&text, "%s%.0f%s", words[i].before, value, words[i].after);
     }
+    add_joules(&s, &text);
     static const char begin[] = "throttle_"; // gpu/gpu.h
     const char *joint = "held back by ";
     for (int i = 0; i < s.count; i++) {
@@ -129,17 +139,38 @@ char *text_share(double share, char out[32])
     return out;
 }
 
+double text_cost_unit(double least, const char *unit, const char **name)
+{
+    static const struct {
+        const char *unit, *name[5]; // of 1, 1e-3, 1e-6 ...; NULL: there is none
+    } scaled[] = {{"s", {"s", "ms", "us"}},
+                  {"J", {"J", "mJ", "uJ", "nJ"}},
+                  {"J s", {"J s", "mJ s", "uJ s", "nJ s", "pJ s"}}};
+    static const double scale[] = {1, 1e-3, 1e-6, 1e-9, 1e-12};
+    for (size_t i = 0; i < sizeof scaled / sizeof *scaled; i++) {
+        int k = 0;
+        while (least > 0 && k < 4 && scaled[i].name[k + 1] && least < 0.9995 * scale[k])
+            k++;
+        if (str_equal(unit, scaled[i].unit)) {
+            *name = scaled[i].name[k];
+            return scale[k];
+        }
+    }
+    *name = unit;
+    return 1;
+}
+
+char *text_cost(double cost, const char *unit, char out[32])
+{
+    const char *name;
+    double value = cost / text_cost_unit(cost, unit, &name);
+    snprintf(out, 32, value >= 999.5 ? "%.0f %s" : "%.3g %s", value, name);
+    return out;
+}
+
 char *text_time(double seconds, char out[32])
 {
-    if (seconds >= 999.5)
-        snprintf(out, 32, "%.0f s", seconds);
-    else if (seconds >= 0.9995)
-        snprintf(out, 32, "%.3g s", seconds);
-    else if (seconds >= 0.9995e-3)
-        snprintf(out, 32, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(out, 32, "%.3g us", seconds * 1e6);
-    return out;
+    return text_cost(seconds, "s", out);
 }
 
 char *text_duration(double seconds, char out[32])

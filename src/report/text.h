@@ -24,7 +24,11 @@ char *text_rate_beside(double rate, double best, const char *unit, char out[32])
 // Chooses the unit in which rates up to `highest` are shown, and returns how much of `unit` one of
 // it is: "GFLOPS" and 1e9. The name lives as long as `unit`.
 double text_rate_unit(double highest, const char *unit, const char **name);
-char *text_share(double share, char out[32]);      // "99.4 %", "0.42 %"
+// The same for costs, of which less is better: the unit of seconds ("s"), joules ("J") or a name,
+// by the least of them.
+double text_cost_unit(double least, const char *unit, const char **name);
+char *text_cost(double cost, const char *unit, char out[32]); // "4.93 ms", "0.12 J", "31.2 MiB"
+char *text_share(double share, char out[32]);                 // "99.4 %", "0.42 %"
 char *text_time(double seconds, char out[32]);     // time of a run: "1.2 s", "4.93 ms", "812 us"
 char *text_duration(double seconds, char out[32]); // to whole seconds: "7s", "1m52s", "3h05m"
 char *text_clock(double at, char out[16]);         // local time of a unix time: "17:04:59"

@@ -1,10 +1,29 @@
-// baseline, export, derived, constraint, resources, scratch and nest of a space file.
+// minimize, maximize, baseline, export, derived, constraint, resources, scratch and nest of a space
+// file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
 #include "script/state.h"
+#include "space/objective.h"
 
 #include <string.h>
+
+// --- objectives of spaces without a kernel ---
+
+// minimize "NAME" and maximize "NAME". Upvalue 2: which of them.
+static int declare_objective(lua_State *L)
+{
+    const char *word = lua_tostring(L, lua_upvalueindex(2));
+    struct script *s = script_loading(L, word);
+    const char *name = check_string(L, 1, word);
+    if (!objective_is_name(name))
+        luaL_error(L, "%s: '%s' is no name (1 to %d letters, digits and signs, no blanks)", word,
+                   name, OBJECTIVE_NAME_SIZE - 1);
+    if (s->objective)
+        luaL_error(L, "%s: '%s' is the objective already: a search has one", word, s->objective);
+    s->objective = script_keep_text(L, lua_pushfstring(L, "%s %s", word, name));
+    return 0;
+}
 
 // --- baselines: configurations that are in use somewhere ---
 
@@ -413,7 +432,9 @@ void declare_open(lua_State *L)
         {"baseline", declare_baseline}, {"export", declare_export},
         {"derived", declare_derived},   {"constraint", declare_constraint},
         {"kernel", declare_kernel},     {NULL, NULL}};
-    static const struct script_closure rules[] = {{"resources", declare_rule, RESOURCES},
+    static const struct script_closure rules[] = {{OBJECTIVE_MINIMIZE, declare_objective, 0},
+                                                  {OBJECTIVE_MAXIMIZE, declare_objective, 0},
+                                                  {"resources", declare_rule, RESOURCES},
                                                   {"scratch", declare_rule, SCRATCH},
                                                   {"nest", declare_rule, NEST},
                                                   {NULL, NULL, 0}};

@@ -94,7 +94,7 @@ static int declare_tensor(lua_State *L) // tensor(name, shape, type)
     if (f->d.inputs == DEFINE_MAX_INPUTS)
         luaL_error(L, "%s: more than %d inputs", what, DEFINE_MAX_INPUTS);
     read_shape(L, 2, what, &t);
-    t.element = lua_isnil(L, 3) ? ELEMENT_F32 : check_element(L, 3, what, define_computes);
+    t.element = lua_isnil(L, 3) ? ELEMENT_F32 : check_element(L, 3, what, define_reads);
     f->d.inputs++;
     return push_tensor(L, definition_add_tensor(&f->d, &t));
 }

@@ -279,6 +279,8 @@ void given_begin(lua_State *L, struct script *s, const struct stage *stage, stru
         int buffer = find_buffer(L, s, what, name), source = 0;
         if (buffer < inputs)
             luaL_error(L, "kernel: %s: %s is an input, which no kernel writes", what, name);
+        if (buffer == tensors && s->stage[0].once)
+            luaL_error(L, "kernel: %s: scratch has what a kernel packs once (once = true)", what);
         if (from) {
             source = find_buffer(L, s, what, from);
             if (source >= inputs)

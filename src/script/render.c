@@ -450,6 +450,9 @@ static bool render(struct render *r, struct place place, lua_CFunction visit, st
 bool script_render(struct script *s, const struct config *c, struct job *job, struct err *e)
 {
     struct render r = {.script = s, .config = c};
+    *job = r.job;
+    if (s->objective)
+        return err_set(e, "'%s' has no kernel: another program measures", s->space->name);
     bool done = s->program ? program_job(s->program, c, s->texts.item[0].path, &r.job, e)
                            : render(&r, s->stage[0].place, visit_render, e);
     if (!done)

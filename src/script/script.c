@@ -2,10 +2,13 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "define/decoder.h"
 #include "define/program.h"
 #include "script/compute.h"
 #include "script/readonly.h"
 #include "script/state.h"
+#include "space/custom_operation.h"
+#include "space/objective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +70,30 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
     }
 }
 
+// Sets `elements`: of each type what GLSL and templates need to know.
+static void set_elements(lua_State *L)
+{
+    lua_newtable(L);
+    for (enum element e = 0; e < ELEMENT_COUNT; e++) {
+        lua_newtable(L);
+        script_set_text(L, "scalar", element_traits[e].scalar);
+        script_set_text(L, "vector", element_traits[e].vector);
+        script_set_integer(L, "bytes", element_bytes(e));
+        lua_pushboolean(L, element_is_real(e));
+        lua_setfield(L, -2, "is_real");
+        lua_pushboolean(L, element_is_bits(e));
+        lua_setfield(L, -2, "is_bits");
+        struct str decoder = {0};
+        decoder_write(e, &decoder);
+        script_set_text(L, "decoder", str_text(&decoder));
+        str_finish(&decoder);
+        readonly_wrap(L, "an element", NULL);
+        lua_setfield(L, -2, element_name(e));
+    }
+    readonly_wrap(L, "elements", NULL);
+    lua_setfield(L, -2, "elements");
+}
+
 // Sets the globals of all Lua files: the safe library, the language, the device. Leaves the scope
 // of templates on the stack: the library and the device.
 static void set_globals(lua_State *L, struct script *s)
@@ -93,6 +120,7 @@ static void set_globals(lua_State *L, struct script *s)
         set_limit(L, s->limits, &limits_fields[i]);
     readonly_wrap(L, "device", NULL);
     lua_setfield(L, -2, "device");
+    set_elements(L);
 
     lua_newtable(L);
     script_copy_fields(L, -2, -1);
@@ -106,6 +134,22 @@ static void set_globals(lua_State *L, struct script *s)
     lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 }
 
+// A space without a kernel: its operation is what it looks for, so that all that is known of
+// operations holds for it too.
+static void take_objective(lua_State *L, struct script *s)
+{
+    struct objective o;
+    if (s->operation.kind || s->stage_count || s->program || s->defining)
+        luaL_error(L,
+                   "'%s': another program measures, so that there is neither an operator nor a "
+                   "kernel",
+                   s->objective);
+    objective_parse(s->objective, &o);
+    const struct workload work = {1, o.name};
+    s->custom = custom_create(s->objective, OBJECTIVE_WORK, &work);
+    operation_init(&s->operation, &s->custom->kind);
+}
+
 static int visit_load(lua_State *L)
 {
     struct script *s = lua_touserdata(L, 1);
@@ -114,11 +158,15 @@ static int visit_load(lua_State *L)
     free(stem);
     set_globals(L, s);
     include_run_first(L);
+    if (s->objective)
+        take_objective(L, s);
     if (!s->operation.kind && s->defining && s->defining->d.tensor_count)
         return luaL_error(L, "nothing of what is computed is the output (output(%s))",
                           s->defining->d.tensor[s->defining->d.tensor_count - 1].name);
     if (!s->operation.kind && !s->space_only)
-        return luaL_error(L, "no operator is declared (operator.matmul { ... })");
+        return luaL_error(L,
+                          "no operator is declared (operator.matmul { ... }; or minimize \"ms\", "
+                          "where another program measures)");
     if (s->program && (s->stage_count || s->nest.function != LUA_NOREF ||
                        s->resources.function != LUA_NOREF || s->scratch.function != LUA_NOREF))
         return luaL_error(L, "what is computed has its kernels, their resources and their loops "
@@ -126,7 +174,7 @@ static int visit_load(lua_State *L)
     if (s->space->param_count == 0)
         return luaL_error(L, s->program ? "there is nothing to choose (all sizes are 1)"
                                         : "no parameter is declared (param.NAME = factors(...))");
-    if (s->stage_count == 0 && !s->program && !s->space_only)
+    if (s->stage_count == 0 && !s->program && !s->space_only && !s->objective)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
     if (s->space->baseline_count && s->baseline_params < s->space->param_count)
         luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
@@ -144,7 +192,7 @@ static int visit_load(lua_State *L)
         setting_push(L, &s->setting[i]);
         lua_setfield(L, -2, name);
     }
-    if (s->operation.kind) {
+    if (s->operation.kind && !s->objective) {
         lua_rawgeti(L, LUA_REGISTRYINDEX, s->operation_table);
         lua_setfield(L, -2, "op");
     }
@@ -223,6 +271,11 @@ void script_destroy(struct script *s)
 const struct space *script_space(const struct script *s)
 {
     return s->space;
+}
+
+const char *script_objective(const struct script *s)
+{
+    return s->objective;
 }
 
 const struct program *script_program(const struct script *s)

@@ -51,6 +51,9 @@ struct script_setting {
     bool is_folder;               // its value is a path; "": none was given
 };
 
+// The work of a run where nothing is known of it: fitness is the value of a maximised objective.
+#define OBJECTIVE_WORK 1e12
+
 struct script;
 
 struct script *script_create(const struct script_options *o, struct err *e);
@@ -60,7 +63,10 @@ const struct space *script_space(const struct script *s);
 struct program;
 // The program of a definition (define/program.h); NULL: the kernels are templates.
 const struct program *script_program(const struct script *s);
-// Complete. Its kind is NULL where only the space was needed and no operator is declared.
+// The objective of a space without a kernel (space/objective.h); NULL: it has kernels.
+const char *script_objective(const struct script *s);
+// Complete. Its kind is NULL where only the space was needed and no operator is declared. That of a
+// space without a kernel has no tensors; its FLOP are OBJECTIVE_WORK, which counts nothing.
 const struct operation *script_operation(const struct script *s);
 // The reference kernel of an operation that is defined by one; else it has no passes.
 const struct job *script_reference(const struct script *s);

@@ -149,7 +149,8 @@ struct script {
         const char *test;
     } host[SCRIPT_MAX_FORMS]; // of each form
     int form_count;
-    int baseline_params; // parameters when the last baseline was declared
+    int baseline_params;   // parameters when the last baseline was declared
+    const char *objective; // of minimize and maximize (space/objective.h); NULL: there are kernels
 
     struct view view;
     int scope;             // the names that every template sees

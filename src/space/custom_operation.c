@@ -185,13 +185,13 @@ bool custom_add_dequantize(struct custom_operation *c, const char *from, const c
     int buffer = find_buffer(c, from);
     struct custom_step step = {.count = 2, .buffer = {buffer}};
     bool ok = buffer >= 0 && buffer < c->tensor_count &&
-              (c->filling[buffer].block.weights || c->buffer[buffer].element == ELEMENT_F16);
+              (c->filling[buffer].block.weights || c->buffer[buffer].element != ELEMENT_F32);
     if (ok) {
         struct tensor numbers = custom_tensor(c, buffer);
         numbers.element = ELEMENT_F32;
         ok = write_buffer(c, &numbers, to, &step.buffer[1], e);
     } else {
-        err_set(e, "%s is no input of blocks, nor of f16", from);
+        err_set(e, "%s is no input of blocks, nor of another type than f32", from);
     }
     if (!ok)
         return err_prefix(e, "%s: step %d (dequantize)", c->kind.name, c->step_count + 1);

@@ -74,7 +74,7 @@ enum element custom_element(const struct custom_operation *c, const char *name);
 // `names` are the buffers of a complete operation's tensors, in their order.
 bool custom_add_step(struct custom_operation *c, const struct operation *o,
                      const char *const *names, int count, struct err *e);
-// Adds a step that converts the blocks, or the halves, of `from` to numbers (f32).
+// Adds a step that converts the blocks, or the numbers of another type, of `from` to f32.
 bool custom_add_dequantize(struct custom_operation *c, const char *from, const char *to,
                            struct err *e);
 int custom_inputs(const struct custom_operation *c);

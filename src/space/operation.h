@@ -78,6 +78,10 @@ struct operation {
     double real[OPERATION_MAX_REALS];
 };
 
+struct block_format;
+// Returns the format of a product's A; NULL: it has no blocks.
+const struct block_format *operation_blocks(const struct operation *o);
+
 // The operators. Each has two records: operation_NAME describes it (here), operator_NAME fills
 // inputs and computes the right result (src/trial).
 // clang-format off

@@ -1,4 +1,5 @@
 #include "base/number.h"
+#include "space/block.h"
 #include "space/operation_kinds.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
     }
 #define SUM_TYPES                                                                                  \
     {                                                                                              \
-        "type", (const char *const[]){"f32", "f16", "i8", NULL}, true                              \
+        "type", (const char *const[]){"f32", "f16", "i8", "bf16", "u8", "f8e4m3", "f8e5m2", NULL}, \
+            true                                                                                   \
     }
 #define SUM_ACCUMULATE                                                                             \
     {                                                                                              \
@@ -33,26 +35,30 @@ static bool epilogue_check(const struct operation *o, struct err *e)
     bool clamps = operation_chooses(o, "activation", "clamp");
     bool fits = low == floor(low) && high == floor(high) && fabs(low) <= INT32_MAX &&
                 fabs(high) <= INT32_MAX;
-    if (!operation_chooses(o, "accumulate", "f32") && type != ELEMENT_F16)
+    if (!operation_chooses(o, "accumulate", "f32") && (type != ELEMENT_F16 || operation_blocks(o)))
         return err_set(e, "%s: accumulate = \"%s\" needs type = \"f16\"", kind,
                        operation_choice(o, "accumulate"));
     if (clamps && low > high)
         return err_set(e, "%s: low is greater than high", kind);
-    if (type != ELEMENT_I8)
+    if (element_is_real(type))
         return true;
+    const char *name = element_name(type);
     if (operation_real(o, "scale") != 1)
-        return err_set(e, "%s: i8 has no scale (its sums are stored as i32)", kind);
+        return err_set(e, "%s: %s has no scale (its sums are stored as i32)", kind, name);
     if (operation_chooses(o, "activation", "leaky"))
-        return err_set(e, "%s: i8 has no leaky activation (it has none, relu, clamp)", kind);
+        return err_set(e, "%s: %s has no leaky activation (it has none, relu, clamp)", kind, name);
     return !clamps || fits ||
-           err_set(e, "%s: low and high of i8 are whole numbers of 32 bits", kind);
+           err_set(e, "%s: low and high of %s are whole numbers of 32 bits", kind, name);
 }
 
-// Returns the element that a sum of products is stored as.
+// Returns the element that a sum of products is stored as: one of 32 bits, but f16 as f16, unless A
+// has blocks.
 static enum element epilogue_element(const struct operation *o)
 {
     enum element e = operation_element(o);
-    return e == ELEMENT_I8 ? ELEMENT_I32 : e;
+    return e == ELEMENT_F16 && !operation_blocks(o) ? e
+           : element_is_real(e)                     ? ELEMENT_F32
+                                                    : ELEMENT_I32;
 }
 
 // Adds bias (`channels` numbers) and residual where they are chosen, and the output. Returns the
@@ -83,6 +89,21 @@ static int epilogue_tensors(const struct operation *o, int count, int64_t channe
 static const struct operation_choice product_choices[] = {
     SUM_TYPES, LAYOUTS, SUM_ACCUMULATE, EPILOGUE_CHOICES, {NULL, NULL, false},
 };
+
+// Weights in blocks are A's, in the memory layout of models: the operand of few bits.
+static const struct operation_choice matmul_choices[] = {
+    SUM_TYPES,
+    LAYOUTS,
+    SUM_ACCUMULATE,
+    EPILOGUE_CHOICES,
+    {"blocks", (const char *const[]){"none", "q4_0", "q8_0", "q4_K", "q6_K", NULL}, false},
+    {NULL, NULL, false},
+};
+
+const struct block_format *operation_blocks(const struct operation *o)
+{
+    return o->kind == &operation_matmul ? block_format_named(operation_choice(o, "blocks")) : NULL;
+}
 
 static bool is_batched(const struct operation *o)
 {
@@ -115,6 +136,22 @@ static void find_places(const struct operation *o, struct place place[MATRICES])
     place[C] = (struct place){"C", "row_c", "batch_c", n, m};
 }
 
+static bool blocks_fit(const struct operation *o, const struct place *a, int64_t row, struct err *e)
+{
+    const struct block_format *f = operation_blocks(o);
+    enum element type = operation_element(o);
+    const char *kind = o->kind->name, *format = operation_choice(o, "blocks");
+    if (type != ELEMENT_F32 && type != ELEMENT_F16)
+        return err_set(e, "%s: blocks are multiplied with f32 or f16", kind);
+    if (operation_choice(o, "layout")[0] == 't')
+        return err_set(e, "%s: blocks of %s lie along K (layout nn or nt)", kind, format);
+    if (row && row != a->columns)
+        return err_set(e, "%s: blocks of %s have no gaps between rows (row_a)", kind, format);
+    return a->columns % f->weights == 0 ||
+           err_set(e, "%s: blocks of %s have %d weights (choose K as a multiple)", kind, format,
+                   f->weights);
+}
+
 // Fills in the distances of rows and matrices. The matrices of a batch lie one behind the other, or
 // with interleaved rows (as the heads of an attention do).
 static bool product_complete(struct operation *o, struct err *e)
@@ -124,6 +161,8 @@ static bool product_complete(struct operation *o, struct err *e)
     for (int i = 0; i < MATRICES; i++) {
         const struct place *p = &place[i];
         int64_t *row = operation_size_at(o, p->row_name);
+        if (i == A && operation_blocks(o) && !blocks_fit(o, p, *row, e))
+            return false;
         *row = *row == 0 ? p->columns : *row;
         if (*row < p->columns)
             return err_set(e, "%s: %s is smaller than a row of %s", o->kind->name, p->row_name,
@@ -154,16 +193,22 @@ static int product_tensors(const struct operation *o, struct tensor out[OPERATIO
 {
     struct place place[MATRICES];
     find_places(o, place);
-    out[A] = matrix(o, &place[A], operation_element(o));
+    const struct block_format *f = operation_blocks(o);
+    const int64_t bytes[2] = {place[A].rows,
+                              f ? place[A].columns / f->weights * block_bytes(f) : 0};
+    out[A] =
+        f ? tensor_packed("A", ELEMENT_I8, 2, bytes) : matrix(o, &place[A], operation_element(o));
     out[B] = matrix(o, &place[B], operation_element(o));
     struct tensor output = matrix(o, &place[C], epilogue_element(o));
     return epilogue_tensors(o, C, place[C].columns, &output, out);
 }
 
-// With a vector every element of the matrix is used once, and memory limits the speed.
+// With a vector every element of the matrix is used once, and memory limits the speed; with weights
+// of few bits it does so with a few vectors.
 static struct workload product_work(const struct operation *o)
 {
-    bool is_vector = operation_size(o, "N") == 1 || operation_size(o, "M") == 1;
+    int64_t few = operation_blocks(o) ? 8 : 1;
+    bool is_vector = operation_size(o, "N") <= few || operation_size(o, "M") <= few;
     return is_vector ? operation_moved(o) : (struct workload){product_flop(o), WORK_FLOP};
 }
 
@@ -180,7 +225,7 @@ const struct operation_kind operation_matmul = {
             {"row_c", 0, 0},
             {NULL, 0, 0},
         },
-    .choices = product_choices,
+    .choices = matmul_choices,
     .reals = epilogue_reals,
     .flop = product_flop,
     .work = product_work,

@@ -60,9 +60,10 @@ double roofline_seconds(const struct roofline *r, const struct operation *o, enu
         bytes += (double)tensor_bytes(&tensor[i]);
     // The fastest arithmetic for elements of the type counts.
     static const enum roofline_kind halves[] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16};
-    enum element e = count ? tensor[0].element : ELEMENT_F32;
-    enum roofline_kind kind = e == ELEMENT_I8 ? ROOFLINE_I8 : ROOFLINE_F32;
-    if (e == ELEMENT_I8 && r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8])
+    enum element e = count ? tensor[operation_blocks(o) ? 1 : 0].element : ELEMENT_F32;
+    bool is_byte = e == ELEMENT_I8 || e == ELEMENT_U8;
+    enum roofline_kind kind = is_byte ? ROOFLINE_I8 : ROOFLINE_F32;
+    if (is_byte && r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8])
         kind = ROOFLINE_I8_MATRIX;
     for (int i = 0; e == ELEMENT_F16 && i < 2; i++)
         if (r->rate[halves[i]] > r->rate[kind])

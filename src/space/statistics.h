@@ -28,6 +28,10 @@ struct statistics {
     struct compiler_number item[STATISTICS_MOST];
 };
 
+// The names of a run's energy and time, which are measured beside its cost where power is told.
+#define STATISTIC_JOULES  "joules"
+#define STATISTIC_SECONDS "seconds"
+
 enum statistic_kind {
     STATISTIC_REGISTERS,
     STATISTIC_SPILLS, // spilled values, or their bytes where the driver counts bytes

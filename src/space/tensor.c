@@ -33,6 +33,11 @@ bool element_is_real(enum element e)
     return element_traits[e].exponent > 0;
 }
 
+bool element_is_bits(enum element e)
+{
+    return element_is_real(e) && element_traits[e].scalar[0] == 'u';
+}
+
 static bool is_signed(enum element e)
 {
     return element_traits[e].exponent || element_traits[e].fraction % 8;
@@ -127,9 +132,7 @@ struct tensor tensor_packed(const char *name, enum element element, int rank, co
 
 // --- elements as numbers ---
 
-// Returns the bits of the first number that is not finite: of an infinity, or, where there is none,
-// of the one NaN.
-static uint64_t limit_of(enum element e)
+uint64_t element_limit(enum element e)
 {
     const struct element_traits *t = &element_traits[e];
     uint64_t exponents = ((uint64_t)1 << t->exponent) - 1;
@@ -149,8 +152,9 @@ static double real_of(enum element e, uint32_t bits)
     uint32_t exponent = magnitude >> t->fraction, one = 1u << t->fraction;
     uint32_t significand = (magnitude & (one - 1)) + (exponent ? one : 0);
     double value = ldexp(significand, (exponent ? (int)exponent : 1) - bias_of(t) - t->fraction);
-    if (magnitude >= limit_of(e))
-        value = magnitude > limit_of(e) || e == ELEMENT_F8E4M3 ? (double)NAN : (double)INFINITY;
+    if (magnitude >= element_limit(e))
+        value =
+            magnitude > element_limit(e) || e == ELEMENT_F8E4M3 ? (double)NAN : (double)INFINITY;
     return sign ? -value : value;
 }
 
@@ -160,7 +164,7 @@ static uint32_t bits_of(enum element e, double x)
 {
     const struct element_traits *t = &element_traits[e];
     uint32_t sign = (uint32_t)(signbit(x) != 0) << (8 * t->bytes - 1),
-             limit = (uint32_t)limit_of(e);
+             limit = (uint32_t)element_limit(e);
     double magnitude = fabs(x);
     if (isnan(x))
         return sign | limit | 1u << (t->fraction - 1);
@@ -180,7 +184,8 @@ double element_most(enum element e)
     switch (e) {
     case ELEMENT_F32: return FLT_MAX;
     case ELEMENT_F64: return DBL_MAX;
-    default: return element_is_real(e) ? real_of(e, (uint32_t)limit_of(e) - 1) : element_exact(e);
+    default:
+        return element_is_real(e) ? real_of(e, (uint32_t)element_limit(e) - 1) : element_exact(e);
     }
 }
 

@@ -26,25 +26,26 @@ enum element_need {
 };
 
 // name: its bytes, the bits of its exponent (0: whole numbers) and of its fraction (a whole number:
-// of its value, without a sign), the usual tolerance of results, and its needs. Floats are those of
-// IEEE 754, of 8 bits those of "OCP 8-bit Floating Point Specification" (2023), where f8e4m3 has no
-// infinity. Kernels read bf16 and f8 as whole numbers and move their bits.
+// of its value, without a sign), the usual tolerance of results, its needs, the words of GLSL for
+// what holds one and for vectors of that. Floats are those of IEEE 754, of 8 bits those of "OCP
+// 8-bit Floating Point Specification" (2023), where f8e4m3 has no infinity. GLSL does not have bf16
+// and f8 everywhere: whole numbers hold their bits.
 // clang-format off
 #define ELEMENTS(E) \
-    E(F32,    "f32",    4,  8, 23, 1e-5,  0) \
-    E(F16,    "f16",    2,  5, 10, 1e-3,  NEEDS_HALF) \
-    E(I8,     "i8",     1,  0,  7, 0,     NEEDS_BYTE) \
-    E(I32,    "i32",    4,  0, 31, 0,     0) \
-    E(U8,     "u8",     1,  0,  8, 0,     NEEDS_BYTE) \
-    E(I16,    "i16",    2,  0, 15, 0,     NEEDS_SHORT) \
-    E(U16,    "u16",    2,  0, 16, 0,     NEEDS_SHORT) \
-    E(U32,    "u32",    4,  0, 32, 0,     0) \
-    E(I64,    "i64",    8,  0, 63, 0,     NEEDS_INT_64) \
-    E(U64,    "u64",    8,  0, 64, 0,     NEEDS_INT_64) \
-    E(F64,    "f64",    8, 11, 52, 1e-13, NEEDS_FLOAT_64) \
-    E(BF16,   "bf16",   2,  8,  7, 1e-2,  NEEDS_STORAGE_16) \
-    E(F8E4M3, "f8e4m3", 1,  4,  3, 0.125, NEEDS_STORAGE_8) \
-    E(F8E5M2, "f8e5m2", 1,  5,  2, 0.25,  NEEDS_STORAGE_8)
+    E(F32,    "f32",    4,  8, 23, 1e-5,  0,              "float",     "vec") \
+    E(F16,    "f16",    2,  5, 10, 1e-3,  NEEDS_HALF,     "float16_t", "f16vec") \
+    E(I8,     "i8",     1,  0,  7, 0,     NEEDS_BYTE,     "int8_t",    "i8vec") \
+    E(I32,    "i32",    4,  0, 31, 0,     0,              "int",       "ivec") \
+    E(U8,     "u8",     1,  0,  8, 0,     NEEDS_BYTE,     "uint8_t",   "u8vec") \
+    E(I16,    "i16",    2,  0, 15, 0,     NEEDS_SHORT,    "int16_t",   "i16vec") \
+    E(U16,    "u16",    2,  0, 16, 0,     NEEDS_SHORT,    "uint16_t",  "u16vec") \
+    E(U32,    "u32",    4,  0, 32, 0,     0,              "uint",      "uvec") \
+    E(I64,    "i64",    8,  0, 63, 0,     NEEDS_INT_64,   "int64_t",   "i64vec") \
+    E(U64,    "u64",    8,  0, 64, 0,     NEEDS_INT_64,   "uint64_t",  "u64vec") \
+    E(F64,    "f64",    8, 11, 52, 1e-13, NEEDS_FLOAT_64, "double",    "dvec") \
+    E(BF16,   "bf16",   2,  8,  7, 1e-2,  NEEDS_SHORT,    "uint16_t",  "u16vec") \
+    E(F8E4M3, "f8e4m3", 1,  4,  3, 0.125, NEEDS_BYTE,     "uint8_t",   "u8vec") \
+    E(F8E5M2, "f8e5m2", 1,  5,  2, 0.25,  NEEDS_BYTE,     "uint8_t",   "u8vec")
 // clang-format on
 
 #define ELEMENT_ENUMERATOR(e, ...) ELEMENT_##e,
@@ -57,6 +58,7 @@ struct element_traits {
     uint8_t bytes, exponent, fraction;
     double tolerance;
     unsigned needs;
+    const char *scalar, *vector; // in GLSL
 };
 extern const struct element_traits element_traits[ELEMENT_COUNT];
 
@@ -64,6 +66,7 @@ const char *element_name(enum element e);     // "f32"
 enum element element_named(const char *name); // ELEMENT_COUNT: no type has the name
 int element_bytes(enum element e);            // 4
 bool element_is_real(enum element e);         // false: whole numbers
+bool element_is_bits(enum element e);         // true: bf16, f8, whose bits whole numbers hold
 // The least and the largest finite number, of 64 bits the last doubles within them.
 double element_least(enum element e);
 double element_most(enum element e);
@@ -87,6 +90,10 @@ int64_t tensor_line(const struct tensor *t, int64_t line); // the offset of its 
 bool tensor_has(const struct tensor *t, int64_t offset);   // false in a gap
 // Returns a tensor without gaps.
 struct tensor tensor_packed(const char *name, enum element element, int rank, const int64_t *size);
+
+// Returns the bits of the first number of a real element that is not finite: of an infinity, or,
+// where there is none, of the one NaN.
+uint64_t element_limit(enum element e);
 
 // --- elements as numbers: a double holds each of them exactly, but whole ones of 64 bits ---
 

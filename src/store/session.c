@@ -224,7 +224,7 @@ bool store_set_roof(struct store *s, const struct session_record *r, struct err 
     F(shapes, MAYBE_OBJECT) F(roof_s, SPAN) F(roof_by, MAYBE_TEXT) F(dispatch_s, SPAN) F(until, AMOUNT) F(cold, FLAG) \
     F(build, MAYBE_TEXT) F(noise, MAYBE_REAL) F(drift, MAYBE_REAL) F(soaked, COUNT) F(soaked_ask, COUNT) \
     F(patience, COUNT) F(draws, MAYBE_TEXT) F(guesses, MAYBE_TEXT) F(trashed, SPAN) \
-    F(kept, MAYBE_TEXT)
+    F(kept, MAYBE_TEXT) F(objective, MAYBE_TEXT)
 #define COMPUTED_FIELDS(F) \
     F(id, ORDINAL) F(trials, COUNT) F(rejected, COUNT) F(ok, COUNT) F(best_ask, COUNT) \
     F(best_seconds, SPAN) F(best_raced, FLAG)

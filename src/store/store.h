@@ -106,6 +106,9 @@ struct session_record {
     // `unit` NULL: FLOPS, and the amount is `flop`.
     double work;
     const char *unit;
+    // The objective of its search (space/objective.h); NULL: the least time of a run. `seconds` of
+    // trials, samples, re-timings and baselines are costs of it.
+    const char *objective;
     const char *size;      // number of configurations of the space, decimal
     const char *text_hash; // hash of all texts
     int64_t budget_trials;

@@ -22,26 +22,16 @@ static struct filling custom_filling(const struct operation *o, enum input_set s
     return (struct filling){.low = f->low, .high = f->high, .whole = f->whole};
 }
 
-static bool fill_blocks(const struct operation *o, enum input_set set, struct rng *r, int index,
+static bool custom_fill(const struct operation *o, enum input_set set, struct rng *r, int index,
                         void *out)
 {
     const struct custom_operation *c = custom_of(o);
     const struct custom_filling *f = &c->filling[index];
-    double weight[BLOCK_MAX_WEIGHTS];
+    const struct filling by = {.low = f->low, .high = f->high};
     if (!f->block.weights)
         return false;
-    int64_t bytes = block_bytes(&f->block), blocks = tensor_count(&c->buffer[index]) / bytes;
-    for (int64_t b = 0; b < blocks; b++) {
-        unsigned char *block = (unsigned char *)out + b * bytes;
-        memset(block, 0, (size_t)bytes);
-        if (set == INPUT_EXACT) {
-            block_draw(&f->block, r, block);
-            continue;
-        }
-        for (int i = 0; i < f->block.weights; i++)
-            weight[i] = f->low + (f->high - f->low) * rng_real(r);
-        block_quantize(&f->block, weight, block);
-    }
+    fill_blocks(&f->block, tensor_count(&c->buffer[index]) / block_bytes(&f->block),
+                set == INPUT_EXACT ? NULL : &by, r, out);
     return true;
 }
 
@@ -52,7 +42,7 @@ static void dequantize(const struct custom_operation *c, int index, const void *
     int64_t count = tensor_count(&c->buffer[index]);
     if (!f->weights) {
         for (int64_t i = 0; i < count; i++)
-            to[i] = half_to_float(((const uint16_t *)from)[i]);
+            to[i] = (float)element_get(from, c->buffer[index].element, i);
         return;
     }
     int64_t bytes = block_bytes(f), blocks = count / bytes;
@@ -107,7 +97,7 @@ static struct tolerance custom_tolerance(const struct operation *o, enum input_s
 const struct operator_kind operator_custom = {
     .name = "defined",
     .filling = custom_filling,
-    .fill = fill_blocks,
+    .fill = custom_fill,
     .reference = custom_reference,
     .tolerance = custom_tolerance,
 };

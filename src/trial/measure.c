@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "kernel/checked.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,6 +24,8 @@ enum { RACE_ROUNDS = 7, RACE_ROUNDS_OF_SLOW = 2 };
 
 // Drivers of GPUs may end a submission after 2 seconds and more.
 #define LONG_RUN_S 1.0
+
+#define POWER_S 0.5 // of repeated runs, over which the mean power is taken
 
 // The share of a deadline after which a worker reports a timeout itself: that costs less than to be
 // killed at the deadline.
@@ -431,23 +434,42 @@ static bool time_in_parts(struct trial *t, int i)
     return accept(t, i, status, &e);
 }
 
-static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
+static bool is_by_time(const struct trial *t)
+{
+    return t->context->hello.objective <= 1 + OBJECTIVE_TIME;
+}
+
+// The incumbent's time; 0 where its cost is none.
+static double incumbent_time(const struct trial *t)
+{
+    return is_by_time(t) ? t->message->request.incumbent_s : 0;
+}
+
+static enum gpu_status run_repeatedly(struct trial *t, int i, const struct gpu_timing *timing,
+                                      struct gpu_samples *samples, struct err *e)
 {
     struct context *x = t->context;
     const struct candidate *c = &t->candidate[i];
     struct gpu_sequence timed = candidate_sequence(c, c->packing, x->buffer);
+    enum gpu_status status = context_pack(x, c, patience(t), e);
+    copies_use(&x->copies, &timed);
+    for (int k = 0; status == GPU_OK && k < int_max(1, timed.copies); k++)
+        status = candidate_zero_kept(c, x->gpu, timed.buffer + (ptrdiff_t)k * timed.stride, e);
+    if (status == GPU_OK)
+        status = gpu_time(x->gpu, &timed, timing, incumbent_time(t), samples, e);
+    return status;
+}
+
+static bool take_time(struct trial *t, int i, const struct gpu_timing *timing)
+{
+    struct context *x = t->context;
     struct gpu_samples samples = {0};
     struct err e = {0};
     if (t->is_long[i])
         return time_in_parts(t, i);
     if (!enter(t, PHASE_TIME, i) || !accept(t, i, context_raise_clocks(x, &e), &e))
         return false;
-    enum gpu_status status = context_pack(x, c, patience(t), &e);
-    copies_use(&x->copies, &timed);
-    for (int k = 0; status == GPU_OK && k < int_max(1, timed.copies); k++)
-        status = candidate_zero_kept(c, x->gpu, timed.buffer + (ptrdiff_t)k * timed.stride, &e);
-    if (status == GPU_OK)
-        status = gpu_time(x->gpu, &timed, timing, t->message->request.incumbent_s, &samples, &e);
+    enum gpu_status status = run_repeatedly(t, i, timing, &samples, &e);
     context_read_clocks(x, &t->result.clocks);
     t->result.wall_s = samples.wall_s;
     for (int k = 0; t->hastened && k < samples.count; k++)
@@ -460,6 +482,59 @@ static double seconds_of(const struct trial *t, int i)
 {
     const struct samples *s = &t->result.samples[i];
     return gpu_robust_seconds(gpu_get_info(t->context->gpu), s->seconds, s->count);
+}
+
+// Takes the mean power while a candidate runs again and again: by the device's counter of energy,
+// else by what it tells of its power in between.
+static bool take_power(struct trial *t, int i, double *watts)
+{
+    struct sensors *sensors = t->context->sensors;
+    struct gpu_timing timing = gpu_timing_default(gpu_get_info(t->context->gpu));
+    struct statistics now;
+    struct err e = {0};
+    timing.batches = 1;
+    timing.hopeless = 0;
+    double joules = sensors_joules(sensors), sum = 0, read, seconds;
+    int64_t start = os_now_ns();
+    int reads = 0;
+    do {
+        struct gpu_samples samples = {0};
+        enum gpu_status status = t->is_long[i] ? run_all(t, i, &seconds, &e)
+                                               : run_repeatedly(t, i, &timing, &samples, &e);
+        if (!accept(t, i, status, &e))
+            return false;
+        sensors_read(sensors, &now);
+        if (statistics_find(&now, "watts", &read)) {
+            sum += read;
+            reads++;
+        }
+    } while (since(start) < POWER_S);
+    double used = sensors_joules(sensors) - joules;
+    *watts = used > 0 ? used / since(start) : reads ? sum / reads : 0;
+    return *watts > 0 ||
+           settle(t, i, OUTCOME_DRIVER, "the device does not tell its power any more");
+}
+
+// Makes the times of a candidate costs of the objective. False: it has been settled.
+static bool take_cost(struct trial *t, int i)
+{
+    int objective = t->context->hello.objective;
+    struct samples *s = &t->result.samples[i];
+    double watts, seconds = seconds_of(t, i);
+    t->result.seconds[i] = seconds;
+    if (!objective)
+        return true;
+    if (!enter(t, PHASE_TIME, i) || !take_power(t, i, &watts))
+        return false;
+    if (t->result.count == 1) {
+        statistics_take(&t->result.clocks, STATISTIC_JOULES, watts * seconds);
+        statistics_take(&t->result.clocks, STATISTIC_SECONDS, seconds);
+    }
+    for (int k = -1; !is_by_time(t) && k < s->count; k++) {
+        double *cost = k < 0 ? &t->result.seconds[i] : &s->seconds[k];
+        *cost *= objective == 1 + OBJECTIVE_EDP ? watts * *cost : watts;
+    }
+    return true;
 }
 
 // Times a candidate alone. A slow kernel runs a second time, a while after the first: if it was
@@ -476,8 +551,9 @@ static void time_single(struct trial *t)
     // clock has to rise), if it is long enough to be measured at all, and on a GPU when it was
     // long.
     bool counts = (info->is_cpu || t->is_long[0]) && t->first_s[0] >= timing.batch_s;
-    bool is_slow = timing.hopeless > 0 && r->incumbent_s > 0 &&
-                   t->first_s[0] > timing.hopeless * r->incumbent_s;
+    double incumbent_s = incumbent_time(t);
+    bool is_slow =
+        timing.hopeless > 0 && incumbent_s > 0 && t->first_s[0] > timing.hopeless * incumbent_s;
     if (counts && is_slow) {
         double left_s = timing.apart_s - since(t->first_ns);
         if (left_s > 0)
@@ -486,17 +562,17 @@ static void time_single(struct trial *t)
         add_samples(s, &(struct gpu_samples){.seconds = {t->first_s[0]}, .count = 1});
         if (!time_in_parts(t, 0))
             return;
-        s->early_stopped = gpu_is_hopeless(&timing, s->seconds, s->count, apart_s, r->incumbent_s);
+        s->early_stopped = gpu_is_hopeless(&timing, s->seconds, s->count, apart_s, incumbent_s);
     }
-    if (!s->early_stopped && !take_time(t, 0, &timing))
+    if ((!s->early_stopped && !take_time(t, 0, &timing)) || !take_cost(t, 0))
         return;
     // The accesses of a kernel that is the best so far are checked, because others are derived from
     // it and it may be exported.
-    bool is_best = !s->early_stopped && (r->incumbent_s <= 0 || seconds_of(t, 0) < r->incumbent_s);
+    bool is_best =
+        !s->early_stopped && (r->incumbent_s <= 0 || t->result.seconds[0] < r->incumbent_s);
     if ((r->accesses == ACCESSES_OF_ALL || (r->accesses == ACCESSES_OF_BEST && is_best)) &&
         !check_accesses(t, 0))
         return;
-    t->result.seconds[0] = seconds_of(t, 0);
     settle(t, 0, OUTCOME_OK, "");
 }
 
@@ -577,10 +653,8 @@ static void time_race(struct trial *t)
                 break;
         }
     for (int i = 0; i < t->result.count && !t->leaving; i++)
-        if (t->alive[i]) {
-            t->result.seconds[i] = seconds_of(t, i);
+        if (t->alive[i] && take_cost(t, i))
             settle(t, i, OUTCOME_OK, "");
-        }
 }
 
 // --- soaking ---

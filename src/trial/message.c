@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "space/objective.h"
 #include "trial/codec.h"
 
 #include <ctype.h>
@@ -204,6 +205,7 @@ static void code_hello(struct codec *c, struct hello *h)
     codec_job(c, &h->reference);
     codec_end(c, outer);
     h->trips_undeclared = codec_flag(c, "trips_undeclared", h->trips_undeclared);
+    h->objective = (int)codec_int(c, "objective", h->objective, 0, 1 + OBJECTIVE_EDP);
     h->start = codec_int(c, "start", h->start, 0, MOST_I64);
     h->workers = code_workers(c, "workers", h->workers);
     h->compilers = code_workers(c, "compilers", h->compilers);

@@ -151,6 +151,7 @@ struct hello {
     bool trips_undeclared;
     uint64_t seed;
     double deadline_s[PHASE_COUNT];
+    int objective;          // as in pool_options
     int64_t start;          // number of this start of a worker, from 1 over the session
     char fault[512];        // as in pool_options
     int workers, compilers; // of an agent; a worker is one itself

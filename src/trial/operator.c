@@ -92,7 +92,8 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
     struct tensor tensor[OPERATION_MAX_TENSORS];
     operation_tensors(o, tensor);
     for (int i = 0; i < layout.count; i++) {
-        bool has_blocks = c && c->filling[i].block.weights; // kernels decode them in their own way
+        // Kernels decode blocks in their own way.
+        bool has_blocks = c ? c->filling[i].block.weights : i == 0 && operation_blocks(o);
         if (!has_blocks && !limits_has_type(l, tensor[i].element))
             return err_set(e, "%s: buffer %s: the device has no %s (choose another type)",
                            o->kind->name, tensor[i].name, element_name(tensor[i].element));
@@ -112,6 +113,23 @@ bool operator_fits(const struct operation *o, const struct limits *l, struct err
 }
 
 // --- inputs ---
+
+void fill_blocks(const struct block_format *f, int64_t count, const struct filling *by,
+                 struct rng *r, void *out)
+{
+    double weight[BLOCK_MAX_WEIGHTS];
+    int bytes = block_bytes(f);
+    for (int64_t b = 0; b < count; b++) {
+        unsigned char *block = (unsigned char *)out + b * bytes;
+        memset(block, 0, (size_t)bytes);
+        for (int i = 0; i < f->weights; i++)
+            weight[i] = by ? by->low + (by->high - by->low) * rng_real(r) : 0;
+        if (by)
+            block_quantize(f, weight, block);
+        else
+            block_draw(f, r, block);
+    }
+}
 
 void operator_fill(const struct operation *o, enum input_set set, uint64_t seed, int index,
                    void *out)

@@ -7,6 +7,7 @@
 #define TILEWALK_TRIAL_OPERATOR_KIND_H
 
 #include "base/rng.h"
+#include "space/block.h"
 #include "trial/operator.h"
 
 // The values of an input: whole numbers in [-largest, largest], 0 where a draw exceeds `density`;
@@ -34,6 +35,10 @@ struct operator_kind {
 #define AS_OPERATOR(name) extern const struct operator_kind operator_##name;
 OPERATIONS(AS_OPERATOR)
 extern const struct operator_kind operator_custom; // custom.c: of a space file
+
+// Fills a buffer with blocks: quantised numbers of a filling, or (NULL) exact weights.
+void fill_blocks(const struct block_format *f, int64_t count, const struct filling *by,
+                 struct rng *r, void *out);
 
 // The error that storing a result of this type may add: the device may round either way (Vulkan
 // spec, "Precision and Operation of SPIR-V Instructions"), the reference rounds to nearest.

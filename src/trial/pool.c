@@ -327,6 +327,7 @@ static void start(struct pool *p, struct slot *s, int64_t now_ns)
                       .operation = p->operation,
                       .limits = p->limits,
                       .trips_undeclared = p->options.trips_undeclared,
+                      .objective = p->options.objective,
                       .seed = p->options.seed,
                       .start = p->starts};
     if (p->options.reference)

@@ -59,13 +59,28 @@ static struct summing summing_of(const struct operation *o)
 
 // --- inputs ---
 
+static enum element type_of(const struct operation *o)
+{
+    return element_named(operation_choice(o, "type"));
+}
+
+static bool stores_halves(const struct operation *o)
+{
+    return type_of(o) == ELEMENT_F16 && !operation_blocks(o);
+}
+
+static bool is_whole(const struct operation *o)
+{
+    return !element_is_real(type_of(o));
+}
+
 // Returns the bound below which sums represent every whole number: in halves (with room for
 // addends), in 32 bits, in fp32.
 static double exact_bound(const struct operation *o)
 {
-    if (operation_chooses(o, "type", "f16"))
+    if (stores_halves(o))
         return 2048 - 2 * LARGEST_ADDEND;
-    return operation_chooses(o, "type", "i8") ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
+    return is_whole(o) ? 0x1p31 - 1 - 2 * LARGEST_ADDEND : 0x1p24;
 }
 
 // A sum of K products of integers uniform in [-v, v] has standard deviation sqrt(K) * v(v+1)/3. It
@@ -78,12 +93,14 @@ static double exact_bound(const struct operation *o)
 static struct filling product_filling(const struct operation *o, enum input_set set, int index)
 {
     const struct summing s = summing_of(o);
-    bool is_addend = index >= 2, is_half = operation_chooses(o, "type", "f16"),
+    bool is_addend = index >= 2, is_half = stores_halves(o),
          is_clamped = operation_chooses(o, "activation", "clamp");
-    if (set != INPUT_EXACT && !operation_chooses(o, "type", "i8"))
+    if (set != INPUT_EXACT && !is_whole(o))
         return (struct filling){.low = -1, .high = 1};
     if (is_addend)
         return (struct filling){.largest = LARGEST_ADDEND, .density = 1};
+    if (operation_blocks(o)) // block_draw promises exact sums
+        return (struct filling){.largest = 7, .density = 1};
     bool by_deviation = is_half || is_clamped || s.growth > 1;
     double bound = fmin(exact_bound(o), s.growth > 1 ? 0x1p24 / s.growth : INFINITY);
     double root = sqrt((double)s.depth);
@@ -96,8 +113,8 @@ static struct filling product_filling(const struct operation *o, enum input_set 
     }
     // fp32: with b bits, |sum of K products| < 2^(2b + ceil(log2 K)) <= 2^24, so that every partial
     // sum is an integer that a float holds, in whatever order, fused or not. 8 bits are plenty: a
-    // lost or doubled term can't hide. (i8 has 7 and a sign.)
-    int log2_depth = 0, most = operation_chooses(o, "type", "i8") ? 7 : 8;
+    // lost or doubled term can't hide. (i8 has 7 and a sign, f8 has fewer.)
+    int log2_depth = 0, most = (int)fmin(8, log2(element_exact(type_of(o)) + 1));
     while (log2_depth < 62 && ((int64_t)1 << log2_depth) < s.depth)
         log2_depth++;
     int bits = is_half ? most : ((int)log2(exact_bound(o)) - log2_depth) / 2;
@@ -156,9 +173,8 @@ static bool epilogue_is_exact(const struct operation *o)
 static struct tolerance product_tolerance(const struct operation *o, enum input_set set)
 {
     const struct summing s = summing_of(o);
-    bool is_half = operation_chooses(o, "type", "f16"),
-         sums_halves = operation_chooses(o, "accumulate", "f16");
-    if (operation_chooses(o, "type", "i8") || (set == INPUT_EXACT && epilogue_is_exact(o)))
+    bool is_half = stores_halves(o), sums_halves = operation_chooses(o, "accumulate", "f16");
+    if (is_whole(o) || (set == INPUT_EXACT && epilogue_is_exact(o)))
         return no_tolerance(o, set);
     struct tolerance t = tolerance_of_store(is_half ? ELEMENT_F16 : ELEMENT_F32);
     // Multiply, add, add, multiply: each errs by a unit in the last place of its result, which is
@@ -180,6 +196,10 @@ static struct tolerance product_tolerance(const struct operation *o, enum input_
         double few = fmin(k, 32), one = half_sum_tolerance(few), deviation = one / (20 * sqrt(2));
         sum = one + DEVIATIONS * deviation * sqrt(k / few) + fp32_sum_tolerance(k);
     }
+    // Weights may become halves before they are multiplied: the errors of products up to 1 have the
+    // deviation u / sqrt(12) / sqrt(3), and ten deviations of all together are allowed.
+    if (operation_blocks(o) && type_of(o) == ELEMENT_F16)
+        sum += DEVIATIONS * 0x1p-11 / 6 * sqrt(k);
     t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s.error);
     return t;
 }
@@ -249,6 +269,29 @@ static double *widen(const struct tensor *t, const void *buffer, int64_t index)
     return wide;
 }
 
+// Returns A's weights, packed, as doubles; heap.
+static double *dequantized(const struct block_format *f, const struct tensor *t, const void *blocks)
+{
+    int64_t count = tensor_count(t) / block_bytes(f);
+    double *wide = mem_alloc((size_t)(count * f->weights) * sizeof *wide);
+    for (int64_t b = 0; b < count; b++)
+        block_get(f, (const char *)blocks + b * block_bytes(f), wide + b * f->weights);
+    return wide;
+}
+
+static bool matmul_fill(const struct operation *o, enum input_set set, struct rng *r, int index,
+                        void *out)
+{
+    const struct block_format *f = operation_blocks(o);
+    const struct filling by = {.low = -1, .high = 1};
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    if (!f || index > 0)
+        return false;
+    operation_tensors(o, tensor);
+    fill_blocks(f, tensor_count(tensor) / block_bytes(f), set == INPUT_EXACT ? NULL : &by, r, out);
+    return true;
+}
+
 static void matmul_reference(const struct operation *o, const void *const *inputs, void *output)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];
@@ -261,7 +304,9 @@ static void matmul_reference(const struct operation *o, const void *const *input
     int64_t batch = c->rank == 3 ? c->size[0] : 1;
     double *sums = mem_alloc((size_t)n * (size_t)m * sizeof *sums);
     for (int64_t b = 0; b < batch; b++) {
-        double *left = widen(&tensor[0], inputs[0], b), *right = widen(&tensor[1], inputs[1], b);
+        double *left = operation_blocks(o) ? dequantized(operation_blocks(o), &tensor[0], inputs[0])
+                                           : widen(&tensor[0], inputs[0], b);
+        double *right = widen(&tensor[1], inputs[1], b);
         cblas_dgemm(CblasRowMajor, left_transposed ? CblasTrans : CblasNoTrans,
                     right_transposed ? CblasTrans : CblasNoTrans, n, m, k, 1, left,
                     left_transposed ? n : k, right, right_transposed ? k : m, 0, sums, m);
@@ -280,6 +325,7 @@ static void matmul_reference(const struct operation *o, const void *const *input
 const struct operator_kind operator_matmul = {
     .name = "matmul",
     .filling = product_filling,
+    .fill = matmul_fill,
     .reference = matmul_reference,
     .tolerance = product_tolerance,
     .by = "OpenBLAS",

@@ -78,16 +78,19 @@ void source_destroy(struct source *s);
 // options: seed (hidden point and noise-free roughness; default 0), invalid (share of points that
 // fail with some outcome other than ok, in [0,1), default 0), delay_us (mean time of a measurement,
 // default 0), statistics (1: results of machine have registers, spills and so on, as from a driver;
-// default 0). Results are speeds of `quality` TFLOPS: seconds = flop / (quality * 1e12). `workers`
-// trials may be in flight at once.
+// default 0), power (1: the power is told, made up too; default 0). Results are speeds of `quality`
+// TFLOPS: seconds = flop / (quality * 1e12). `workers` trials may be in flight at once.
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,
                                 int workers, struct err *e);
 // The same for help.
 #define SYNTHETIC_HELP                                                                             \
     "NAME is bowl, rugged, machine or trap; KEY is seed (of the hidden best point, 0), invalid "   \
     "(share of points that fail, 0), delay_us (mean time of a trial, 0) or, for machine, "         \
-    "statistics (1: registers and spills as a driver's, 0)"
+    "statistics (1: registers and spills as a driver's, 0), or power (1: it is told, 0)"
 bool synthetic_check(const char *spec, struct err *e);
+bool synthetic_tells_power(const char *spec); // option power
+// Makes its results costs: as pool_options.objective.
+void synthetic_set_objective(struct source *source, int objective);
 // Says if that landscape gives statistics of what is compiled, as drivers do.
 bool synthetic_has_statistics(const char *spec);
 // The quality itself in (0, 1], and the outcome, of a point, for tests.
@@ -127,6 +130,7 @@ struct pool_options {
     const struct limits *limits; // static limits of the SPIR-V; copied
     bool trips_undeclared;       // the space declares no loop_trips: the reason of a wrong result
                                  // then mentions it
+    int objective;               // 1 + enum objective_kind: joules are measured too; 0: times alone
     uint64_t seed;               // of the inputs
     bool is_cpu; // the device runs on our cores: nothing compiles while something is timed
     double deadline_s[PHASE_COUNT]; // 0: the default of each phase (pool_default_deadline)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "space/nest.h"
+#include "space/objective.h"
 #include "space/space.h"
 #include "space/statistics.h"
 
@@ -295,7 +296,14 @@ static void create_trap(struct trap *t, const struct space *space, const struct 
 enum { HIDDEN_TRIES = 100000, UNREACHABLE_DISTANCE = 1000 };
 
 // The purpose of a hash; each gives independent numbers from the same seed and configuration.
-enum purpose { PURPOSE_HIDDEN, PURPOSE_ROUGHNESS, PURPOSE_INVALID, PURPOSE_OUTCOME, PURPOSE_DELAY };
+enum purpose {
+    PURPOSE_HIDDEN,
+    PURPOSE_ROUGHNESS,
+    PURPOSE_INVALID,
+    PURPOSE_OUTCOME,
+    PURPOSE_DELAY,
+    PURPOSE_POWER
+};
 
 enum landscape { LANDSCAPE_BOWL, LANDSCAPE_RUGGED, LANDSCAPE_MACHINE, LANDSCAPE_TRAP };
 static const char *const landscapes[] = {"bowl", "rugged", "machine", "trap"};
@@ -308,6 +316,8 @@ struct synthetic {
     uint64_t seed;
     double invalid, delay_us, flop;
     bool has_statistics; // as from a driver
+    bool tells_power;
+    int objective; // as in pool_options
     struct config hidden;
     struct trap trap; // of LANDSCAPE_TRAP
 };
@@ -376,6 +386,25 @@ double synthetic_quality(const struct source *source, const struct config *c, en
     return quality_of(s, c);
 }
 
+// Makes a time a cost. The power is up to the configuration, and faster ones take more: the
+// fastest is not the one that needs the least energy.
+static void take_cost(const struct synthetic *s, const struct config *c, int i,
+                      struct trial_result *out)
+{
+    double seconds = out->seconds[i], quality = quality_of(s, c);
+    double own = hash_real(s->seed, PURPOSE_POWER, c->slot, SPACE_MAX_SLOTS);
+    double watts = 20 + 400 * quality * quality * (0.5 + own);
+    if (!s->objective)
+        return;
+    if (s->objective != 1 + OBJECTIVE_TIME)
+        out->seconds[i] *= watts * (s->objective == 1 + OBJECTIVE_EDP ? seconds : 1);
+    if (out->count > 1)
+        return;
+    statistics_take(&out->clocks, "watts", watts);
+    statistics_take(&out->clocks, STATISTIC_JOULES, watts * seconds);
+    statistics_take(&out->clocks, STATISTIC_SECONDS, seconds);
+}
+
 static void synthetic_answer(const struct source *source, const struct trial_request *r,
                              struct trial_result *out, double *seconds)
 {
@@ -396,6 +425,7 @@ static void synthetic_answer(const struct source *source, const struct trial_req
         }
         if (o == OUTCOME_OK && !r->only_compiles) {
             out->seconds[i] = s->flop / (quality_of(s, &r->config[i]) * 1e12);
+            take_cost(s, &r->config[i], i, out);
             out->samples[i] = (struct samples){.seconds = {out->seconds[i]}, .count = 1};
         } else if (o != OUTCOME_OK) {
             out->phase[i] = outcome_phase(o);
@@ -418,12 +448,12 @@ static void synthetic_destroy(struct source *source)
 
 static bool set_option(struct synthetic *s, const char *key, const char *value, struct err *e)
 {
-    static const char *const keys[] = {"seed", "invalid", "delay_us", "statistics"};
+    static const char *const keys[] = {"seed", "invalid", "delay_us", "statistics", "power"};
     int64_t seed, has;
-    if (str_equal(key, "statistics")) {
+    if (str_equal(key, "statistics") || str_equal(key, "power")) {
         if (!str_to_int(value, 0, 1, &has))
-            return err_usage(e, "statistics '%s' is not 0 or 1", value);
-        s->has_statistics = has;
+            return err_usage(e, "%s '%s' is not 0 or 1", key, value);
+        *(*key == 'p' ? &s->tells_power : &s->has_statistics) = has;
         return true;
     }
     if (str_equal(key, "seed")) {
@@ -445,7 +475,7 @@ static bool set_option(struct synthetic *s, const char *key, const char *value, 
     const char *near = str_suggest_list(key, sizeof keys / sizeof *keys, keys);
     return err_usage(e, "unknown option '%s' (%s%s)", key,
                      near ? "did you mean " : "there are seed, ",
-                     near ? near : "invalid, delay_us, statistics");
+                     near ? near : "invalid, delay_us, statistics, power");
 }
 
 // Parses NAME[:key=value]..., and cuts the text up.
@@ -500,6 +530,17 @@ bool synthetic_has_statistics(const char *spec)
 {
     struct synthetic s = {0};
     return read_spec(&s, spec, NULL) && s.has_statistics;
+}
+
+bool synthetic_tells_power(const char *spec)
+{
+    struct synthetic s = {0};
+    return read_spec(&s, spec, NULL) && s.tells_power;
+}
+
+void synthetic_set_objective(struct source *source, int objective)
+{
+    ((struct synthetic *)source)->objective = objective;
 }
 
 struct source *synthetic_create(const char *spec, const struct space *space, double flop,

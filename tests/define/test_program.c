@@ -229,8 +229,8 @@ static const struct {
      "function(i) return A(i) end))",
      "a.lua:1: Z is declared and read by nothing"},
     {HEAD "local A = tensor('A', { 2 })", "a.lua:2: tensor 'A' is declared twice"},
-    {"tensor('A', { 2 }, 'f64')", "a.lua:1: tensor A has no type 'f64' (there are f32, f16, "
-                                  "i8, i32)"},
+    {"tensor('A', { 2 }, 'f64')",
+     "a.lua:1: tensor A has no type 'f64' (there are f32, f16, i8, i32, u8, bf16, f8e4m3, f8e5m2)"},
     {HEAD DOT "local E = tensor('E', { 2 })",
      "a.lua:3: tensor E: inputs are declared before what is computed"},
     {HEAD "A(1, 1)", "a.lua:2: what is read of a tensor stands within compute(...) only"},

@@ -36,6 +36,7 @@ NOT_RUN = [
     ("* --as table *", "a table takes what was measured on a device (flow table)"),
     ("*: tilewalk prove", "it takes 8 minutes (flow prove: a short one)"),
     ("* --portability", "it measures anew what a device was tuned for, and these sessions are synthetic (flow compare)"),
+    ("*: tilewalk show 2 --pareto", "session 2 has no joules here (flow flop: one that has)"),
     ("*: tilewalk adopt FILE*", "it is the command's synopsis"),
 ]
 
@@ -122,8 +123,9 @@ def environment(home, program, page):
     tools = os.path.join(home, "bin")
     os.makedirs(tools)
     tune, resume = ("", "") if page.endswith("tutorial.md") else ("--source synthetic:bowl --trials 8", "--trials 16")
+    own = 'case "$*" in *--source*run:*|*power=1*) set -- "$@" --trials 8;; *) ' # what is measured is the page's
     with open(os.path.join(tools, "tilewalk"), "w") as f:
-        f.write(f'#!/bin/sh\ncase $1 in tune) set -- "$@" {tune};; resume) set -- "$@" {resume};; esac\nexec "{program}" "$@"\n')
+        f.write(f'#!/bin/sh\ncase $1 in tune) {own}set -- "$@" {tune};; esac;; resume) set -- "$@" {resume};; esac\nexec "{program}" "$@"\n')
     os.chmod(f.name, 0o755)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "TILEWALK_DB"))}
     author = {"GIT_AUTHOR_NAME": "reader", "GIT_AUTHOR_EMAIL": "reader@localhost"}

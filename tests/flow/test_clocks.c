@@ -226,6 +226,27 @@ static void test_cold(void **state)
     assert_refused(&r, 2, "--cold ", NULL);
 }
 
+// A card that tells 350.5 W: the joules of a run are that, times its time.
+static void test_energy(void **state)
+{
+    struct box *b = *state;
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "energy");
+    assert_refused(&r, 1, "--objective energy", "power"); // a CPU device tells nothing
+    with_nvml(b);
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "energy", "--trials", "3",
+            "--strategy", "random", "--seed", "1", "--workers", "1", "--json");
+    assert_ok(&r);
+    cJSON *shown = json_of(b, RUN(b, "show", "1", "--trials", "--json").out);
+    cJSON *trial = first_ok(member(shown, "trials")), *clocks = member(trial, "clocks");
+    double joules = number_of(clocks, "joules");
+    assert_float_equal(joules / number_of(clocks, "seconds"), 350.5, 1e-6);
+    assert_float_equal(number_of(trial, "rate"), joules, 1e-9 * joules);
+    assert_true(is_null(trial, "ms") && is_null(trial, "tflops"));
+    assert_string_equal(text_of(member(shown, "session"), "rate_unit"), "J");
+    cJSON *front = member(json_of(b, RUN(b, "show", "1", "--pareto", "--json").out), "pareto");
+    assert_int_equal(cJSON_GetArraySize(front), 1); // one power: the fastest needs the least
+}
+
 static void test_bad_until(void **state)
 {
     struct box *b = *state;
@@ -249,6 +270,7 @@ TEST_GROUP(clocks)
         FLOW_TEST(test_sensed), FLOW_TEST(test_asleep),        FLOW_TEST(test_liar),
         FLOW_TEST(test_drift),  FLOW_TEST(test_measured_roof), FLOW_TEST(test_share_and_until),
         FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),     FLOW_TEST(test_kept_peak),
+        FLOW_TEST(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char recorded[] =
@@ -148,11 +149,62 @@ static void test_own_unit(void **state)
     assert_string_equal(text_of(listed_session(b, 1), "rate_unit"), "cells/s");
 }
 
+// On a synthetic device whose power is made up: the fewest joules are not those of the fastest, and
+// the front has both.
+static void test_energy(void **state)
+{
+    static const char *const objectives[] = {"time", "energy", "edp"};
+    static const char *const units[] = {"TFLOPS", "J", "J s"};
+    struct box *b = *state;
+    double best[3];
+    for (int i = 0; i < 3; i++) {
+        struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
+                              "synthetic:rugged:power=1", "--objective", objectives[i],
+                              "--strategy", "random", "--seed", "1", "--trials", "300", "--json");
+        assert_ok(&r);
+        cJSON *listed = listed_session(b, i + 1);
+        assert_string_equal(text_of(listed, "objective"), objectives[i]);
+        assert_string_equal(text_of(listed, "rate_unit"), units[i]);
+        best[i] = number_of(listed, "best_rate");
+    }
+    cJSON *front[3];
+    for (int i = 0; i < 3; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "%d", i + 1);
+        front[i] = member(json_of(b, RUN(b, "show", id, "--pareto", "--json").out), "pareto");
+        // The searches draw the same configurations, whatever is sought.
+        assert_int_equal(cJSON_GetArraySize(front[i]), cJSON_GetArraySize(front[0]));
+    }
+    int count = cJSON_GetArraySize(front[0]);
+    assert_true(count > 1);
+    cJSON *last = cJSON_GetArrayItem(front[0], count - 1), *point;
+    double least = INFINITY;
+    cJSON_ArrayForEach(point, front[2]) least =
+        fmin(least, number_of(point, "joules") * number_of(point, "ms") / 1e3);
+    assert_float_equal(best[1], number_of(last, "joules"), 1e-9 * best[1]);
+    assert_float_equal(best[2], least, 1e-9 * best[2]);
+    struct result r = RUN(b, "compare", "1", "2");
+    assert_refused(&r, 1, "objectives", "energy");
+    r = RUN(b, "show", "2", "--pareto");
+    assert_ok(&r);
+    assert_contains(r.out, " uJ ");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged", "--objective",
+            "energy");
+    assert_refused(&r, 1, "--objective energy", "power");
+    r = RUN(b, "tune", "--like", "2", "--seed", "5", "--trials", "5");
+    assert_ok(&r);
+    assert_string_equal(text_of(listed_session(b, 4), "objective"), "energy");
+    r = RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged", "--trials", "3");
+    assert_ok(&r);
+    r = RUN(b, "show", "5", "--pareto");
+    assert_refused(&r, 1, "no joules", "--objective");
+}
+
 TEST_GROUP(flop)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_unknown_flop), FLOW_TEST(test_export_for_others), FLOW_TEST(test_known_flop),
-        FLOW_TEST(test_bytes),        FLOW_TEST(test_own_unit),
+        FLOW_TEST(test_bytes),        FLOW_TEST(test_own_unit),          FLOW_TEST(test_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

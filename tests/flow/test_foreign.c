@@ -308,7 +308,7 @@ static void adopted(void **state)
     const char *lua = box_read(b, file);
     assert_contains(lua, "param.WIDTH = discrete { 7, 14 } -- constant 1, uint\n");
     assert_contains(lua, "param.local_size_x = discrete { 32, 64, 128 } -- constant 0\n");
-    assert_contains(lua, "[2] = false, -- bool");
+    assert_contains(lua, "  -- { 2, \"TWICE\", false }, -- bool\n");
     assert_contains(lua, "      -- HALF = true,\n");
     assert_contains(lua, "      FLOAT = \"float\",\n");
     assert_contains(lua, "      0, 0, 0.0, 0, -- uint rows uint columns float bias uint parts\n");
@@ -318,7 +318,10 @@ static void adopted(void **state)
     r = RUN(b, "adopt", shader, "--out", file);
     assert_refused(&r, 1, "first.lua: ", "--out");
     r = RUN(b, "adopt", shader, "--out", box_path(b, "more/x.lua"));
-    assert_refused(&r, 1, "in the folder of the shader or above it", "");
+    assert_ok(&r);
+    assert_contains(r.out, "--set shaders=");
+    r = RUN(b, "adopt", shader, "--include", "/usr", "--out", box_path(b, "more/y.lua"));
+    assert_refused(&r, 1, "/usr", "--out");
     r = RUN(b, "adopt", box_path(b, "none.comp"));
     assert_refused(&r, 1, "none.comp", "");
 }

@@ -82,6 +82,55 @@ static void a_wrong_move_is_found(void **state)
     }
 }
 
+// Every number of the small floats, those of its exponent 0 too.
+static void bits_become_floats(void **state)
+{
+    struct box *b = *state;
+    static const char *const types[][2] = {{"bf16", "{ -1e30, 1e30 }"},
+                                           {"f8e4m3", "{ -448, 448 }"},
+                                           {"f8e4m3", "{ -0.02, 0.02 }"},
+                                           {"f8e5m2", "{ -5e4, 5e4 }"},
+                                           {"f8e5m2", "{ -1e-4, 1e-4 }"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *type = types[i][0];
+        box_write(
+            b, "decode.comp",
+            arena_printf(&b->arena,
+                         "#version 450\n"
+                         "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+                         "#extension GL_EXT_shader_8bit_storage : require\n"
+                         "#extension GL_EXT_shader_16bit_storage : require\n"
+                         "layout(local_size_x = ${c.block}) in;\n"
+                         "layout(std430, binding = 0) readonly buffer In { ${t.vector}4 x[]; };\n"
+                         "layout(std430, binding = 1) writeonly buffer Out { float y[]; };\n"
+                         "${t.decoder}\n"
+                         "void main()\n{\n    uint i = gl_GlobalInvocationID.x;\n"
+                         "    y[4 * i] = float_of_%s(uint(x[i].x));\n"
+                         "    y[4 * i + 1] = float_of_%s(uvec4(x[i])).y;\n"
+                         "    y[4 * i + 2] = float_of_%s(uvec2(x[i].zw)).x;\n"
+                         "    y[4 * i + 3] = float_of_%s(uvec2(x[i].zw)).y;\n}\n",
+                         type, type, type, type));
+        const char *file = box_write(
+            b, "decode.lua",
+            arena_printf(
+                &b->arena,
+                "operator.define { name = 'decode', bytes = 1, inputs = { { 'In', 8192, "
+                "type = '%s', fill = %s } },\n"
+                "  output = { 'Out', 8192 }, reference = { { 'dequantize', 'In', 'Out' } },\n"
+                "  tolerance = { absolute = 0, relative = 0 } }\n"
+                "param.block = discrete { 32, 64 }\n"
+                "resources(function(c) return { invocations = { c.block }, groups = { 2048 "
+                "// c.block } } end)\n"
+                "kernel { template = 'decode.comp', values = function() return { t = "
+                "elements.%s } end }\n",
+                type, types[i][1], type));
+        struct result r = RUN(b, "tune", file, "--trials", "2", "--seed", "1");
+        if (r.code != 0)
+            fail_msg("%s %s: %s%s", type, types[i][1], r.out, r.err);
+        assert_contains(r.out, "ok 2");
+    }
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     struct box *b = *state;
@@ -119,9 +168,8 @@ static void devices_list_their_types(void **state)
 TEST_GROUP(types)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(each_type_is_moved),
-        FLOW_TEST(a_wrong_move_is_found),
-        FLOW_TEST(what_does_not_fit_is_refused),
+        FLOW_TEST(each_type_is_moved),       FLOW_TEST(a_wrong_move_is_found),
+        FLOW_TEST(bits_become_floats),       FLOW_TEST(what_does_not_fit_is_refused),
         FLOW_TEST(devices_list_their_types),
     };
     if (!has_device())

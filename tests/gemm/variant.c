@@ -30,6 +30,7 @@ const struct limits variant_gpu = {
     .f16 = true,
     .i8 = true,
     .dot = true,
+    .types = UINT32_MAX,
     .features = FEATURE_SUBGROUP_ADDS | FEATURE_SUBGROUP_SHUFFLES,
     .matrix = {.api = MATRIX_NV,
                .count = 5,
@@ -53,10 +54,11 @@ const struct limits variant_cpu = {
     .f16 = true,
     .i8 = true,
     .dot = true,
+    .types = UINT32_MAX,
     .features = FEATURE_SUBGROUP_ADDS | FEATURE_SUBGROUP_SHUFFLES,
 };
 
-const char *const variant_types[] = {"f32", "f16", "i8", NULL};
+const char *const variant_types[] = {"f32", "f16", "i8", "bf16", "u8", "f8e4m3", "f8e5m2", NULL};
 
 #define EXTENTS VALUES("1", "8", "17", "33", "64", "78", "100")
 #define EPILOGUE                                                                                   \

@@ -147,6 +147,8 @@ static void what_does_not_go_together_is_refused(void **state)
         {"layout", "tn", "row_a", NULL, "row_a is smaller than a row of A", 7},
         {"layout", "nn", "row_c", NULL, "row_c is smaller than a row of C", 8},
         {"type", "i8", NULL, "scale", "i8 has no scale", 0, 2},
+        {"type", "u8", NULL, "scale", "u8 has no scale", 0, 2},
+        {"blocks", "q4_0", NULL, NULL, "have 32 weights"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct operation o = matmul(8, 9, 7);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct filter_amounts amounts = {.flop = 1e12, .rate = 5};
+static const struct filter_amounts amounts = {.flop = 1e12, .ms = 1e3, .rate = 5};
 
 static struct space *make_space(void)
 {

@@ -138,7 +138,7 @@ static void pages_are_what_a_list_would_be(void **state)
     struct stage *s = *state;
     struct columns columns;
     columns_make(&columns, &s->app.model);
-    const struct filter_amounts amounts = {1, 1};
+    const struct filter_amounts amounts = {.flop = 1, .ms = 1e3, .rate = 1};
     struct filter *all = filter_compile("ask>0", s->app.model.open.space, &amounts, NULL);
     struct filter *ok = filter_compile("outcome=ok", s->app.model.open.space, &amounts, NULL);
     const struct rows_order pages[] = {{columns.column[COLUMN_NUMBER], false, NULL, false},
