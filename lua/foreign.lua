@@ -5,6 +5,8 @@
 --     foreign.header(shader, about, list)         a C header of them
 --     foreign.diff(file, about, changes, found)   a unified diff of tuples, { name in the file, old, new } with lists of numbers, below
 --                                                 what is known of them; nil and the reason where all are as they were
+--     foreign.ncnn(is_local)                      the macros that ncnn's host defines for 32-bit storage, with local memory or without
+--     foreign.ncnn_local_size                     the line that it puts above a shader
 
 local foreign = {}
 
@@ -44,6 +46,18 @@ function foreign.diff(file, about, changes, found)
     about, "", found.told, "--- a/" .. file, "+++ b/" .. file, ("@@ -%s +%s @@"):format(lines, lines),
     table.concat(removed, "\n"), table.concat(added, "\n"),
   }, "\n")
+end
+
+foreign.ncnn_local_size = "layout(local_size_x_id = 233, local_size_y_id = 234, local_size_z_id = 235) in;"
+
+function foreign.ncnn(is_local)
+  return {
+    sfp = "float", sfpvec4 = "vec4", afp = "float", afpvec4 = "vec4", afpmat4 = "mat4", lfpvec4 = "vec4", NCNN_moltenvk = 0,
+    NCNN_shader_local_memory = is_local and 1 or 0,
+    ["psc(x)"] = "(x == 0 ? p.x : x)", ["lfp2afpvec4(v)"] = "v", ["afp2lfpvec4(v)"] = "v",
+    ["buffer_ld1(b, i)"] = "b[i]", ["buffer_st1(b, i, v)"] = "{ b[i] = v; }",
+    ["buffer_ld4(b, i)"] = "b[i]", ["buffer_sm4(b, i)"] = "b[i]", ["buffer_st4(b, i, v)"] = "{ b[i] = v; }",
+  }
 end
 
 return foreign

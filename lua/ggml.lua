@@ -1,7 +1,8 @@
 -- What ggml's Vulkan host (ggml-vulkan.cpp) is told for one kind of device: an `if` of its own, behind those of other devices.
 --
---     export("ggml", print, ggml.host(function(c, found) return { { place =, name =, value = }, ... } or nil, why end, test))
+--     export("ggml", print, ggml.host(function(c, found) return { { place =, name =, value = }, ... } or nil, why end, test, has_units))
 --
+-- `has_units` says that the tuples are those of devices with matrix units.
 -- `place` says where the assignment stands: ggml.tuples (the tuples of mul_mm), ggml.denominators (the blocks of D by which workgroups
 -- are counted) or ggml.rows (of mul_mat_vec). Places are found by what the file says, never by the numbers of lines.
 local ggml = {}
@@ -52,7 +53,7 @@ local function architecture(vendor, name)
 end
 
 -- The condition of the device that was measured. The file's own name of the vendor is used where it has one, else the number.
-local function condition(lines, found)
+local function condition(lines, found, has_units)
   for _, driver in ipairs(drivers) do
     local begin, number, id = table.unpack(driver)
     if starts(found.driver, begin) then
@@ -66,7 +67,7 @@ local function condition(lines, found)
         knows_kind = knows_kind or kind and starts(text, kind .. ",")
       end
       return "device->vendor_id == " .. vendor .. (knows_kind and " && device->architecture == " .. kind or "")
-          .. " && device->driver_id == vk::DriverId::" .. id .. " && !device->coopmat_support"
+          .. " && device->driver_id == vk::DriverId::" .. id .. " && " .. (has_units and "" or "!") .. "device->coopmat_support"
     end
   end
   return nil, "the driver '" .. found.driver .. "' is of no vendor that is known here"
@@ -97,8 +98,8 @@ local function find_branch(lines, place, head)
 end
 
 -- Adds an assignment to the `if` of the device, which is made where there is none. Returns nil and why where it has no place.
-local function assign(lines, found, one)
-  local when, why = condition(lines, found)
+local function assign(lines, found, one, has_units)
+  local when, why = condition(lines, found, has_units)
   if not when then return nil, why end
   local at, indent = find_place(lines, one.place)
   if not at then return nil, "ggml-vulkan.cpp has changed: " .. one.place.what .. " was not found" end
@@ -122,7 +123,34 @@ local function assign(lines, found, one)
   return true
 end
 
-function ggml.host(settings, test)
+-- The matrices of experts, where the choice `matrices` says that there are: nil, or { count, used, about, operator(...), counts() }.
+-- Each token chooses `used` of `count` matrices of M rows; IDS has their numbers, D the results in the same order.
+function ggml.experts(K)
+  if choice("matrices", { "one", "experts" }) == "one" then return nil end
+  local x = { count = size("count", device.is_cpu and 4 or 8), used = size("used", 2) }
+  x.about = (" (MUL_MAT_ID, %d of %d experts)"):format(x.used, x.count)
+
+  -- `bits` of a weight: it is rated by what it reads.
+  function x.operator(name, matrices, kind, M, tokens, K, bits)
+    local all = tokens * x.used
+    return {
+      name = name, flop = 2 * M * all * K, bytes = bits and x.used * M * K * bits / 8 + 4 * (tokens * K + all * M) or nil,
+      inputs = { matrices, { "B", tokens, K, fill = { -4, 4, whole = true } }, { "IDS", tokens, x.used, type = "i32", fill = { 0, x.count - 1 } } },
+      output = { "D", tokens, x.used, M },
+      reference = { template = "experts_reference.comp", groups = { (M + 63) // 64, all } },
+      tolerance = { nmse = 5e-4, exact = true },
+    }
+  end
+
+  -- How often each is chosen, in scratch.
+  function x.counts()
+    kernel { template = "experts_counts.comp", once = true, groups = function() return { 1 } end }
+    scratch(function() return 4 * x.count end)
+  end
+  return x
+end
+
+function ggml.host(settings, test, has_units)
   return {
     files = { "src/ggml-vulkan/ggml-vulkan.cpp", "ggml/src/ggml-vulkan/ggml-vulkan.cpp", "ggml-vulkan.cpp" },
     test = test,
@@ -130,7 +158,7 @@ function ggml.host(settings, test)
       local all, why = settings(c, found)
       if not all then return nil, why end
       for _, one in ipairs(all) do
-        local done, why_not = assign(lines, found, one)
+        local done, why_not = assign(lines, found, one, has_units)
         if not done then return nil, why_not end
       end
       return lines

@@ -23,18 +23,17 @@ extern const struct command cmd_tune, cmd_resume, cmd_watch, cmd_pause, cmd_stop
     cmd_check, cmd_ls, cmd_show, cmd_compare, cmd_plot, cmd_card, cmd_rm, cmd_restore, cmd_export,
     cmd_lookup, cmd_devices, cmd_doctor, cmd_ops, cmd_strategies, cmd_import, cmd_adopt, cmd_prove,
     cmd_agent, cmd_worker, cmd_demo, cmd_fleet, cmd_portfolio, cmd_completion, cmd_man, cmd_browse,
-    cmd_judge, cmd_serve;
+    cmd_judge, cmd_serve, cmd_census;
 extern const struct command cmd_budget, cmd_note, cmd_pin, cmd_weigh, cmd_replay; // old spellings
 
 const struct command *const commands[] = {
-    &cmd_tune,       &cmd_resume,  &cmd_watch,  &cmd_pause,   &cmd_stop,
-    &cmd_set,        &cmd_check,   &cmd_ls,     &cmd_show,    &cmd_compare,
-    &cmd_plot,       &cmd_card,    &cmd_rm,     &cmd_restore, &cmd_export,
-    &cmd_lookup,     &cmd_devices, &cmd_doctor, &cmd_ops,     &cmd_strategies,
-    &cmd_import,     &cmd_adopt,   &cmd_prove,  &cmd_judge,   &cmd_serve,
-    &cmd_agent,      &cmd_worker,  &cmd_demo,   &cmd_fleet,   &cmd_portfolio,
-    &cmd_completion, &cmd_man,     &cmd_budget, &cmd_note,    &cmd_pin,
-    &cmd_weigh,      &cmd_replay,  NULL,
+    &cmd_tune,      &cmd_resume,     &cmd_watch,  &cmd_pause,   &cmd_stop,    &cmd_set,
+    &cmd_check,     &cmd_ls,         &cmd_show,   &cmd_compare, &cmd_plot,    &cmd_card,
+    &cmd_rm,        &cmd_restore,    &cmd_export, &cmd_lookup,  &cmd_devices, &cmd_doctor,
+    &cmd_ops,       &cmd_strategies, &cmd_import, &cmd_adopt,   &cmd_prove,   &cmd_census,
+    &cmd_judge,     &cmd_serve,      &cmd_agent,  &cmd_worker,  &cmd_demo,    &cmd_fleet,
+    &cmd_portfolio, &cmd_completion, &cmd_man,    &cmd_budget,  &cmd_note,    &cmd_pin,
+    &cmd_weigh,     &cmd_replay,     NULL,
 };
 
 static const struct command *command_find(const char *name)

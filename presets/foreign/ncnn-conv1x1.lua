@@ -57,14 +57,9 @@ end
 
 kernel {
   shader   = "ncnn/convolution_packed_1x1s1d1.comp", include = { "ncnn" },
-  preamble = "layout(local_size_x_id = 233, local_size_y_id = 234, local_size_z_id = 235) in;", -- as ncnn's host puts it there
+  preamble = foreign.ncnn_local_size,
   bindings = { "X", "Y", "W", "W" },                                          -- the last: biases, none here
-  define   = function(c) return {
-    sfp = "float", sfpvec4 = "vec4", afp = "float", afpvec4 = "vec4", afpmat4 = "mat4", lfpvec4 = "vec4", NCNN_moltenvk = 0,
-    NCNN_shader_local_memory = c.memory == "local" and 1 or 0,
-    ["psc(x)"] = "(x == 0 ? p.x : x)", ["lfp2afpvec4(v)"] = "v",
-    ["buffer_ld4(b, i)"] = "b[i]", ["buffer_sm4(b, i)"] = "b[i]", ["buffer_st4(b, i, v)"] = "{ b[i] = v; }",
-  } end,
+  define   = function(c) return foreign.ncnn(c.memory == "local") end,
   spec     = function(c) return foreign.spec(constants(c)) end,
   push     = function(c) return sizes end,
 }

@@ -208,6 +208,13 @@ const struct manual_page manual_pages[] = {
        "Does two parts of it."}},
      "devices doctor",
      NULL},
+    {"census",
+     "A configuration that is not legal here, or fails, has a line that says so. --set type=q4_K "
+     "and "
+     "--set N=1 choose one type and one number of columns.",
+     {{"tilewalk census ggml --set ggml=llama.cpp >page.md", "Measures what llama.cpp ships."}},
+     "prove tune",
+     NULL},
     {"agent",
      "It is started by tune --on, through ssh, and ends when its connection is closed. Both sides "
      "have to speak the same protocol; builds may differ.",

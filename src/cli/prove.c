@@ -300,6 +300,43 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return remove(path);
 }
 
+bool prove_begin_store(struct prove *p, struct sandbox *s, struct err *e)
+{
+    const char *base = getenv("TMPDIR");
+    char *folder = mem_printf("%s/tilewalk-prove-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(folder)) {
+        sandbox_finish(s);
+        err_set(e, "%s: %s", folder, strerror(errno));
+        free(folder);
+        return false;
+    }
+    p->folder = folder;
+    char *path = path_join(p->folder, "prove.db");
+    confine_write_database(s, path);
+    confine_enter(s);
+    p->store = store_open(path, STORE_WRITE, e);
+    free(path);
+    common_on_signals(on_signal, (int)SA_RESETHAND); // the findings are still written
+    signal(SIGPIPE, SIG_IGN);
+    return p->store != NULL;
+}
+
+void prove_finish(struct prove *p)
+{
+    store_close(p->store);
+    if (p->folder)
+        nftw(p->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    free(p->folder);
+    str_finish(&p->page);
+    str_finish(&p->left_out);
+    str_finish(&p->tar);
+}
+
+int prove_signal(void)
+{
+    return signal_seen;
+}
+
 static bool prove_begin(struct prove *p, const struct arguments *a, struct err *e)
 {
     struct sandbox s;
@@ -338,18 +375,9 @@ static bool prove_begin(struct prove *p, const struct arguments *a, struct err *
     free(list);
     if (!ok)
         return false;
-    const char *base = getenv("TMPDIR");
-    p->folder = mem_printf("%s/tilewalk-prove-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(p->folder))
-        return err_set(e, "%s: %s", p->folder, strerror(errno));
-    char *path = path_join(p->folder, "prove.db");
     confine_begin(&s);
-    confine_write_database(&s, path);
     confine_write_beside(&s, out ? out : ".");
-    confine_enter(&s);
-    p->store = store_open(path, STORE_WRITE, e);
-    free(path);
-    return p->store != NULL;
+    return prove_begin_store(p, &s, e);
 }
 
 static int run_prove(const struct command *self, const struct arguments *a)
@@ -365,11 +393,8 @@ static int run_prove(const struct command *self, const struct arguments *a)
     struct report r = {.prove = &p, .json = arguments_flag(a, "json")};
     (void)self;
     bool begun = prove_begin(&p, a, &e);
-    if (begun) {
-        common_on_signals(on_signal, (int)SA_RESETHAND); // the findings are still written
-        signal(SIGPIPE, SIG_IGN);
+    if (begun)
         run_parts(&r, arguments_text(a, "only"));
-    }
     bool ok = begun && write_report(&r, arguments_text(a, "out"), &e);
     if (ok && !signal_seen && (p.wrong || p.failed || r.failed))
         ok = err_set(&e,
@@ -379,17 +404,13 @@ static int run_prove(const struct command *self, const struct arguments *a)
     int code = ok && signal_seen ? 128 + signal_seen : common_exit(ok, &e);
     if (begun && r.json)
         printf("%s", str_text(&r.text));
-    store_close(p.store);
-    if (p.folder)
-        nftw(p.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-    free(p.folder);
+    prove_finish(&p);
     for (int i = 0; i < PARTS; i++) {
         free(r.part[i].left_out);
         free(r.part[i].error);
         free(r.part[i].page);
     }
     str_finish(&r.text);
-    str_finish(&p.tar);
     return code;
 }
 

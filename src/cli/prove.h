@@ -9,6 +9,7 @@
 #define TILEWALK_CLI_PROVE_H
 
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "engine/engine.h"
 #include "gpu/gpu.h"
 
@@ -33,6 +34,11 @@ struct prove {
 
 double prove_left(const struct prove *p);  // seconds that the part has left; may be negative
 bool prove_is_over(const struct prove *p); // none is left, or the user ended the program
+// Opens `p->store` in a folder of its own, and enters the sandbox (confine.h), which `s` was begun
+// for; HUP, INT and TERM end what is running, and are remembered. prove_finish removes both.
+bool prove_begin_store(struct prove *p, struct sandbox *s, struct err *e);
+void prove_finish(struct prove *p);
+int prove_signal(void); // that was seen; 0: none
 // Runs a session of `p->store`, unless the user ends the program. `id` stays 0 where none was made.
 bool prove_session(struct prove *p, const struct session_options *o, int64_t *id, struct err *e);
 void prove_add_file(struct prove *p, const char *name, const char *text); // to the archive

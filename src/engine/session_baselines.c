@@ -35,7 +35,13 @@ static bool keep_result(struct session *s, struct baseline_record *b, const stru
                         int i, struct err *e)
 {
     struct retime times;
+    struct str statistics = {0};
     retime_init(&times, 0, NULL, r, i);
+    if (r->statistics[i].count) {
+        statistics_add_json(&r->statistics[i], &statistics);
+        b->statistics = arena_strdup(&s->arena, str_text(&statistics));
+    }
+    str_finish(&statistics);
     b->outcome = r->outcome[i];
     b->phase = b->outcome == OUTCOME_OK ? NULL : trial_phase_name(r->phase[i]);
     b->reason = arena_strdup(&s->arena, r->reason[i]);

@@ -92,8 +92,9 @@ bool kernel_read_spirv(const char *text, struct spirv *out, struct err *e)
 #define MAX_BOUND 4194304
 
 struct id {
-    enum { UNKNOWN, BOOL, INT, FLOAT, KNOWN, COMPOSITE } kind; // three types, two constants
-    uint32_t width;                                            // of a type; BOOL: 1
+    // Three types, two constants, and what a division by zero gives.
+    enum { UNKNOWN, BOOL, INT, FLOAT, KNOWN, COMPOSITE, DIVIDED } kind;
+    uint32_t width; // of a type; BOOL: 1
     bool is_signed;
     uint32_t type;        // of a constant
     uint64_t bits;        // KNOWN: its value in the width of its type, the rest 0
@@ -308,6 +309,30 @@ static bool is_whole(const struct fitter *f, uint32_t id)
     return c->kind == KNOWN && (t->kind == INT || t->kind == BOOL);
 }
 
+// --- division by zero: an error where its result is used, none where a selection leaves it out ---
+
+static bool takes_undefined(const struct fitter *f, const uint32_t *operand, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++)
+        any |= get(f, operand[i])->kind == DIVIDED;
+    return any;
+}
+
+static void define_undefined(struct fitter *f, const uint32_t *w)
+{
+    f->id[w[2]].kind = DIVIDED;
+    copy(f, (const uint32_t[]){3u << 16 | SpvOpUndef, w[1], w[2]}, 3);
+}
+
+// Says whether all operands of an instruction are ids: a number among them could look like one.
+static bool reads_ids_only(uint32_t op)
+{
+    return op == SpvOpTypeArray || op == SpvOpConstantComposite ||
+           op == SpvOpSpecConstantComposite || op == SpvOpFunctionCall || op == SpvOpAccessChain ||
+           op == SpvOpCompositeConstruct || (op >= SpvOpConvertFToU && op <= SpvOpBitCount);
+}
+
 static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
 {
     const struct id *type = get(f, w[1]), *same = n > 4 ? chosen(f, w, n) : NULL;
@@ -316,6 +341,10 @@ static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
     uint64_t bits = 0;
     if (is_scalar && same)
         return define(f, w[1], w[2], same->bits);
+    if (takes_undefined(f, w + 4, n - 4)) {
+        define_undefined(f, w);
+        return true;
+    }
     if (!is_scalar || !is_plain) {
         copy(f, w, n);
         return true;
@@ -326,10 +355,10 @@ static bool fit_operation(struct fitter *f, const uint32_t *w, uint32_t n)
     o.sb = with_sign(o.b, get(f, b->type)->width);
     bool divides = w[3] == SpvOpUDiv || w[3] == SpvOpSDiv || w[3] == SpvOpUMod ||
                    w[3] == SpvOpSRem || w[3] == SpvOpSMod;
-    if (divides && !o.b)
-        return err_set(f->e,
-                       "it divides by zero with these specialization constants (a constraint can "
-                       "leave such configurations out)");
+    if (divides && !o.b) {
+        define_undefined(f, w);
+        return true;
+    }
     if (type->kind == INT ? compute_number(w[3], &o, &bits) : compute_truth(w[3], &o, &bits))
         return define(f, w[1], w[2], bits);
     copy(f, w, n);
@@ -422,6 +451,10 @@ static bool fit_instruction(struct fitter *f, const uint32_t *w, uint32_t n)
     if (is_cut(op, n) || (is_constant && (w[2] == 0 || w[2] >= f->bound)))
         return err_set(f->e, "malformed SPIR-V: instruction cut short, or bad result id");
     bool sized = f->pass->local_size[0] > 0;
+    if (reads_ids_only(op) && takes_undefined(f, w + 1, n - 1))
+        return err_set(f->e,
+                       "it divides by zero with these specialization constants (a constraint can "
+                       "leave such configurations out)");
     switch (op) {
     case SpvOpExecutionMode:
         if (sized)

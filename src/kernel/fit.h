@@ -12,8 +12,8 @@
 #include "kernel/kernel.h"
 
 // Replaces `s`. False and `e`: it lacks a constant or has it with another type, the pass does not
-// name a binding or an entry point, a resource cannot be bound, constants are divided by zero, or
-// it is no module.
+// name a binding or an entry point, a resource cannot be bound, what a division of constants by
+// zero gives is used, or it is no module.
 bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e);
 
 // Reads the module of a text with JOB_SPIRV and validates it. Release `out` with spirv_finish.

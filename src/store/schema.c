@@ -287,6 +287,9 @@ static const char version_33[] =
     "    PRIMARY KEY(session, worker)) STRICT, WITHOUT ROWID;\n";
 // Version 34: the objective of a session.
 static const char version_34[] = "ALTER TABLE session ADD COLUMN objective TEXT;\n";
+
+// Version 35: what the driver's compiler tells of baselines.
+static const char version_35[] = "ALTER TABLE baseline ADD COLUMN statistics TEXT;\n";
 // clang-format on
 
 // Append only: a script that was released is never edited.
@@ -295,7 +298,7 @@ static const char *const scripts_of_schema[] = {
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
     version_15, version_16, version_17, version_18, version_19, version_20, version_21,
     version_22, version_23, version_24, version_25, version_26, version_27, version_28,
-    version_29, version_30, version_31, version_32, version_33, version_34};
+    version_29, version_30, version_31, version_32, version_33, version_34, version_35};
 
 const char *const *db_scripts(int *count)
 {

@@ -12,7 +12,7 @@
     F(position, COUNT) F(name, TEXT) F(config, MAYBE_OBJECT) F(outcome, OUTCOME) \
     F(phase, MAYBE_TEXT) F(reason, MAYBE_TEXT) F(seconds, SPAN) F(race_seconds, SPAN) \
     F(samples, MAYBE_LIST) F(at, SPAN) F(parts, MAYBE_LIST) F(paired_ask, COUNT) \
-    F(paired, MAYBE_LIST)
+    F(paired, MAYBE_LIST) F(statistics, MAYBE_OBJECT)
 // clang-format on
 #define AS_BASELINE_FIELD(name, rule) FIELD(baseline_record, name, rule),
 #define MOST_ROWS                     64 // a space declares far fewer

@@ -276,13 +276,14 @@ struct baseline_record {  // a configuration that the space declares as in use
     const char *config;   // JSON; NULL: it is no point of the space
     enum outcome outcome; // outcome of its last run
     const char *phase, *reason;
-    double seconds;      // as measured first; 0 unless ok
-    double race_seconds; // in the session's last re-ranking; 0: it was in none
-    const char *samples; // JSON, of the last run
-    const char *parts;   // as in trial_record, of the last run
-    double at;           // unix time
-    int64_t paired_ask;  // the trial that was the best when both were timed in pairs; 0: never
-    const char *paired;  // JSON: [pairs, ratio, low, high] (trial/paired.h), then of each shape
+    double seconds;         // as measured first; 0 unless ok
+    double race_seconds;    // in the session's last re-ranking; 0: it was in none
+    const char *samples;    // JSON, of the last run
+    const char *parts;      // as in trial_record, of the last run
+    double at;              // unix time
+    int64_t paired_ask;     // the trial that was the best when both were timed in pairs; 0: never
+    const char *paired;     // JSON: [pairs, ratio, low, high] (trial/paired.h), then of each shape
+    const char *statistics; // JSON, as in trial_record
 };
 // Returns the seconds that trials are compared with; 0: there are none.
 double baseline_seconds(const struct baseline_record *b);

@@ -131,6 +131,19 @@ static void refusals(void **state)
             "such configurations out)");
 }
 
+// What a selection leaves out may divide by zero.
+static void leaves_out(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    const struct pass p = {.constant_count = 2, .constant = {{2, false, 0}, {7, false, 5}}};
+    struct spirv s = compile(shader(&a, "u == 0 ? 3 : 8 / u + 1"));
+    assert_int_equal(shared_bytes(&s, &p), 12);
+    spirv_finish(&s);
+    arena_finish(&a);
+}
+
 static char *text_of(const struct spirv *s)
 {
     struct str text = {0};
@@ -222,8 +235,8 @@ static void damaged(void **state)
 TEST_GROUP(fit)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_as_c), cmocka_unit_test(refusals), cmocka_unit_test(fits_the_size),
-        cmocka_unit_test(from_text), cmocka_unit_test(damaged),
+        cmocka_unit_test(same_as_c),     cmocka_unit_test(refusals),  cmocka_unit_test(leaves_out),
+        cmocka_unit_test(fits_the_size), cmocka_unit_test(from_text), cmocka_unit_test(damaged),
     };
     kernel_setup();
     return cmocka_run_group_tests(tests, NULL, NULL);
