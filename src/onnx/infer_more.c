@@ -1,6 +1,6 @@
 // Computes the shapes that ONNX's operators give of which most have no kernel here: shapes go on
-// through them (onnx/docs/Operators.md). Where a shape depends on what is computed, or a node is not
-// as it has to be, the node is unsupported and its shape stays unknown.
+// through them (onnx/docs/Operators.md). Where a shape depends on what is computed, or a node is
+// not as it has to be, the node is unsupported and its shape stays unknown.
 #include "onnx/operators.h"
 
 #include "base/number.h"
