@@ -25,15 +25,15 @@ local operations = { -- of an element
   relu = { compare = 1 }, leaky = { compare = 2, multiply = 1, add = 1 }, clamp = { compare = 2 },
   sigmoid = { special = 1, add = 1, divide = 1 }, tanh = { multiply = 1, special = 1, add = 2, divide = 1 },
   add = { add = 1 }, sub = { add = 1 }, mul = { multiply = 1 }, div = { divide = 1 }, max = { compare = 1 }, min = { compare = 1 },
-  gelu = { multiply = 11, special = 1, add = 7, divide = 1 }, erf = { multiply = 8, special = 1, add = 6, divide = 1 },
+  gelu = { multiply = 12, special = 3, add = 7, divide = 1 }, erf = { multiply = 9, special = 3, add = 6, divide = 1 },
   gelu_tanh = { multiply = 4, special = 1, add = 2, divide = 1 }, silu = { special = 1, add = 1, divide = 1 },
   mish = { compare = 1, special = 1, multiply = 2, add = 3, divide = 1 },
   elu = { compare = 2, special = 1, multiply = 1, add = 2 }, selu = { compare = 2, special = 1, multiply = 2, add = 2 },
   celu = { compare = 2, special = 1, multiply = 1, add = 2, divide = 1 }, hardsigmoid = { multiply = 1, add = 1, compare = 2 },
-  hardswish = { multiply = 1, divide = 1, add = 1, compare = 2 }, softplus = { compare = 2, special = 2, add = 2 },
-  softsign = { compare = 1, add = 1, divide = 1 }, exp = { special = 1 }, log = { special = 1 }, sqrt = { special = 1 },
-  reciprocal = { divide = 1 }, abs = { compare = 1 }, neg = { add = 1 }, floor = { add = 1 }, ceil = { add = 1 },
-  round = { add = 1 }, sign = { compare = 2 },
+  hardswish = { multiply = 1, divide = 1, add = 1, compare = 2 }, softplus = { compare = 1, special = 3, add = 2 },
+  softsign = { special = 1, add = 1, divide = 1 }, exp = { special = 1 }, log = { special = 1 }, sqrt = { special = 1 },
+  reciprocal = { divide = 1 }, abs = { special = 1 }, neg = {}, floor = { special = 1 }, ceil = { special = 1 },
+  round = { special = 1 }, sign = { special = 1 },
 }
 local two = { add = true, sub = true, mul = true, div = true, max = true, min = true }
 plain_nest.elementwise(op, op.count, two[op.apply] and { "x", "z" } or { "x" }, operations[op.apply])

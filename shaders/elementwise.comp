@@ -1,26 +1,29 @@
 #version 450
 // Y = ${op.kind == "copy" and "X" or op.apply} over ${grid.columns} vectors of ${c.vector}, ${grid.each} an invocation.
-% local function text(value) return glsl.literal("f32", value) end
-% local formulas = {
-%   relu = "max(x, 0.0)", sigmoid = "1.0 / (1.0 + exp(-x))",
-%   leaky = "max(x, 0.0) + " .. text(op.slope or 0) .. " * min(x, 0.0)",
-%   clamp = "clamp(x, " .. text(op.low or 0) .. ", " .. text(op.high or 0) .. ")",
-%   tanh = "1.0 - 2.0 / (exp(2.0 * x) + 1.0)", -- overflows to the right result
-%   add = "x + z", sub = "x - z", mul = "x * z", div = "x / z", max = "max(x, z)", min = "min(x, z)",
-%   gelu = "0.5 * x * (1.0 + error(x * 0.70710678))", erf = "error(x)",
-%   gelu_tanh = "x / (1.0 + exp(-1.59576912 * (x + 0.044715 * x * x * x)))", -- (1 + tanh y) / 2 = 1 / (1 + exp(-2 y))
-%   silu = "x / (1.0 + exp(-x))",
-%   mish = "x * part(exp(min(x, 20.0)))",
-%   elu = "max(x, 0.0) + " .. text(op.slope or 0) .. " * (exp(min(x, 0.0)) - 1.0)",
-%   selu = "1.05070099 * max(x, 0.0) + 1.75809934 * (exp(min(x, 0.0)) - 1.0)",
-%   celu = "max(x, 0.0) + " .. text(op.slope or 0) .. " * (exp(min(x, 0.0) / " .. text(op.slope or 1) .. ") - 1.0)",
-%   hardsigmoid = "clamp(" .. text(op.slope or 0) .. " * x + " .. text(op.low or 0) .. ", 0.0, 1.0)",
-%   hardswish = "x * clamp(x / 6.0 + 0.5, 0.0, 1.0)",
-%   softplus = "max(x, 0.0) + log(1.0 + exp(-abs(x)))", softsign = "x / (1.0 + abs(x))",
-%   exp = "exp(x)", log = "log(x)", sqrt = "sqrt(x)", reciprocal = "1.0 / x", abs = "abs(x)", neg = "-x",
-%   floor = "floor(x)", ceil = "ceil(x)", round = "roundEven(x)", sign = "sign(x)",
-% }
-% local formula = op.kind == "copy" and "x" or formulas[op.apply]
+% local formula, applied = "x", "copy"
+% if op.kind ~= "copy" then
+%   local function text(value) return glsl.literal("f32", value) end
+%   local formulas = {
+%     relu = "max(x, 0.0)", sigmoid = "1.0 / (1.0 + exp(-x))",
+%     leaky = "max(x, 0.0) + " .. text(op.slope) .. " * min(x, 0.0)",
+%     clamp = "clamp(x, " .. text(op.low) .. ", " .. text(op.high) .. ")",
+%     tanh = "1.0 - 2.0 / (exp(2.0 * x) + 1.0)", -- overflows to the right result
+%     add = "x + z", sub = "x - z", mul = "x * z", div = "x / z", max = "max(x, z)", min = "min(x, z)",
+%     gelu = "0.5 * x * (1.0 + error(x * 0.70710678))", erf = "error(x)",
+%     gelu_tanh = "x / (1.0 + exp(-1.59576912 * (x + 0.044715 * x * x * x)))", -- (1 + tanh y) / 2 = 1 / (1 + exp(-2 y))
+%     silu = "x / (1.0 + exp(-x))",
+%     mish = "x * part(exp(min(x, 20.0)))",
+%     elu = "max(x, 0.0) + " .. text(op.slope) .. " * (exp(min(x, 0.0)) - 1.0)",
+%     selu = "1.05070099 * max(x, 0.0) + 1.75809934 * (exp(min(x, 0.0)) - 1.0)",
+%     celu = "max(x, 0.0) + " .. text(op.slope) .. " * (exp(min(x, 0.0) / " .. text(op.slope) .. ") - 1.0)",
+%     hardsigmoid = "clamp(" .. text(op.slope) .. " * x + " .. text(op.low) .. ", 0.0, 1.0)",
+%     hardswish = "x * clamp(x / 6.0 + 0.5, 0.0, 1.0)",
+%     softplus = "max(x, 0.0) + log(1.0 + exp(-abs(x)))", softsign = "x / (1.0 + abs(x))",
+%     exp = "exp(x)", log = "log(x)", sqrt = "sqrt(x)", reciprocal = "1.0 / x", abs = "abs(x)", neg = "-x",
+%     floor = "floor(x)", ceil = "ceil(x)", round = "roundEven(x)", sign = "sign(x)",
+%   }
+%   applied, formula = op.apply, formulas[op.apply]
+% end
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
@@ -33,7 +36,7 @@ layout(std430, set = 0, binding = ${op.bindings.Z}) restrict readonly buffer Buf
 % end
 layout(std430, set = 0, binding = ${op.bindings.Y}) restrict writeonly buffer BufferY { ${stored} buffer_y[]; };
 
-% if op.apply == "gelu" or op.apply == "erf" then -- Abramowitz and Stegun 7.1.26: off by 1.5e-7 at most
+% if applied == "gelu" or applied == "erf" then -- Abramowitz and Stegun 7.1.26: off by 1.5e-7 at most
 ${number} error(${number} x)
 {
     const ${number} t = 1.0 / (1.0 + 0.3275911 * abs(x));
@@ -41,7 +44,7 @@ ${number} error(${number} x)
     return sign(x) * (1.0 - p * exp(-x * x));
 }
 
-% elseif op.apply == "mish" then
+% elseif applied == "mish" then
 ${number} part(${number} w) // tanh(log(1 + w))
 {
     const ${number} n = w * (w + 2.0);

@@ -152,6 +152,12 @@ static enum onnx_verdict read_window(const struct onnx_at *n, const struct onnx_
     return ok ? ONNX_OK : onnx_invalid(n, "its strides, dilations or pads are wrong");
 }
 
+// Returns what a window reaches over, limited so that sums of such lengths do not overflow.
+static int64_t extent_of(const struct onnx_window *w, int axis)
+{
+    return int64_min(times_signed(w->kernel[axis] - 1, w->dilation[axis]), INT64_MAX / 8) + 1;
+}
+
 // Splits what is padded into before and behind; where it is odd, one of them has one more.
 static void split_padding(struct onnx_window *w, int axis, int64_t total, bool more_behind)
 {
@@ -167,7 +173,7 @@ enum onnx_verdict onnx_window_of(const struct onnx_at *n, const struct onnx_shap
     bool rounds_up = onnx_int(n->node, "ceil_mode", 0);
     TRY(read_window(n, image, kernel, out));
     for (int i = 0; i < out->axes; i++) {
-        int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
+        int64_t size = image->size[2 + i], extent = extent_of(out, i);
         if (str_starts(fit, "SAME")) {
             int64_t windows = (size + out->stride[i] - 1) / out->stride[i];
             split_padding(out, i, (windows - 1) * out->stride[i] + extent - size,
@@ -193,9 +199,10 @@ enum onnx_verdict onnx_window_back(const struct onnx_at *n, const struct onnx_sh
     if ((more && more->int_count != out->axes) || (to && to->int_count < out->axes))
         return onnx_invalid(n, "its output_padding or output_shape is wrong");
     for (int i = 0; i < out->axes; i++) {
-        int64_t size = image->size[2 + i], extent = (out->kernel[i] - 1) * out->dilation[i] + 1;
+        int64_t size = image->size[2 + i], extent = extent_of(out, i);
         int64_t behind = more ? int64_clamp(more->ints[i], 0, INT32_MAX) : 0;
-        int64_t all = times_signed(size - 1, out->stride[i]) + extent + behind;
+        int64_t all =
+            int64_min(times_signed(size - 1, out->stride[i]), INT64_MAX / 8) + extent + behind;
         if (str_equal(fit, "VALID"))
             out->before[i] = out->after[i] = 0;
         int64_t wanted = to ? int64_clamp(to->ints[to->int_count - out->axes + i], 1, INT32_MAX)

@@ -259,6 +259,61 @@ static void functions_are_applied(void **state)
         }
 }
 
+// Values of functions at some points, to the digits that tables have.
+static void functions_have_their_values(void **state)
+{
+    static const struct {
+        const char *fields;
+        double x, y;
+    } rows[] = {
+        {"gelu", 1, 0.8413447461},
+        {"gelu", -2, -0.0455002639},
+        {"gelu_tanh", 1, 0.8411919906},
+        {"gelu_tanh", -2, -0.0454022840},
+        {"silu", 1, 0.7310585786},
+        {"silu", -3, -0.1422776195},
+        {"mish", 1, 0.8650983883},
+        {"mish", -1, -0.3034014613},
+        {"elu slope=0.5", -1, -0.3160602794},
+        {"elu slope=0.5", 2, 2},
+        {"selu", 1, 1.0507009874},
+        {"selu", -1, -1.1113307379},
+        {"celu slope=2", -1, -0.7869386806},
+        {"hardsigmoid slope=0.2 low=0.5", 1, 0.7},
+        {"hardsigmoid slope=0.2 low=0.5", 9, 1},
+        {"hardswish", 1, 0.6666666667},
+        {"hardswish", -4, 0},
+        {"softplus", 1, 1.3132616875},
+        {"softplus", -2, 0.1269280110},
+        {"softsign", -3, -0.75},
+        {"erf", 0.5, 0.5204998778},
+        {"erf", -1, -0.8427007929},
+        {"exp", 1, 2.7182818285},
+        {"log", 2, 0.6931471806},
+        {"sqrt", 2, 1.4142135624},
+        {"reciprocal", -4, -0.25},
+        {"abs", -3, 3},
+        {"neg", 2, -2},
+        {"floor", -0.5, -1},
+        {"ceil", 1.25, 2},
+        {"round", 2.5, 2},
+        {"round", -3.5, -4},
+        {"sign", -7, -1},
+        {"sign", 0, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char fields[100];
+        snprintf(fields, sizeof fields, "count=1 apply=%s", rows[i].fields);
+        const struct operation o = case_operation("elementwise", fields);
+        float x = (float)rows[i].x, y = 0;
+        const void *inputs[] = {&x};
+        operator_reference(&o, inputs, &y);
+        if (!(fabs((double)y - rows[i].y) <= 2e-7 * (1 + fabs(rows[i].y))))
+            fail_msg("%s of %g is %.9g", rows[i].fields, rows[i].x, (double)y);
+    }
+}
+
 // Wherever the window lies, what writes one of its ends everywhere is wrong.
 static void clamped_numbers_are_not_all_one(void **state)
 {
@@ -348,6 +403,7 @@ TEST_GROUP(plain)
         cmocka_unit_test(softmax_is_computed_by_rows),
         cmocka_unit_test(copies_may_be_transposed),
         cmocka_unit_test(functions_are_applied),
+        cmocka_unit_test(functions_have_their_values),
         cmocka_unit_test(clamped_numbers_are_not_all_one),
         cmocka_unit_test(channels_are_normalised),
         cmocka_unit_test(normalisation_depends_on_the_window),
