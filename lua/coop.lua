@@ -10,8 +10,13 @@
 -- C is cut into fragments of m x n elements. A subgroup computes count x count neighbouring fragments, a workgroup has
 -- `units` x `units` subgroups: an operand's tile is units * count * extent lines (extent: m of A, n of B) of `steps`
 -- fragments along K. It reaches the fragments in one of four ways, those of gemm_plan.lua: straight from the buffer, or
--- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart. Of the two halves of a doubled
--- tile, that which is read changes with each tile, in one of three ways:
+-- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart.
+--
+-- An operand that does not lie along K may be transposed on its way into shared memory (`transpose`), so that fragments of
+-- all operands are loaded along K, in wide loads. An invocation then reads a block of `block` vectors, one for each of as
+-- many neighbours along K, turns it in registers and writes one vector along K for each of its lines.
+--
+-- Of the two halves of a doubled tile, that which is read changes with each tile, in one of three ways:
 --
 --     swapped   two variables say where they begin
 --     counted   the number of the tile does, of which compilers know that it is even or odd: distances from there are
@@ -36,6 +41,7 @@ local coop = {}
 coop.stages = gemm.stages
 coop.halves = { "swapped", "counted", "filled" }
 coop.stores = { "workgroup", "subgroup", "straight" }
+coop.transposes = { "none", "staged" }
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
@@ -52,6 +58,9 @@ function coop.widths(place, element)
   return widths
 end
 
+-- Whether an operand of the product can be transposed.
+function coop.can_transpose(product) return not (product.a.along_k and product.b.along_k) end
+
 local function operand(name, place, lines, extent, units, count)
   local tile = units * count * extent
   return {
@@ -60,20 +69,34 @@ local function operand(name, place, lines, extent, units, count)
   }
 end
 
--- What staging adds, in vectors. A tile is filled in `rounds` of one vector an invocation.
+-- Elements along K of a block that is turned: 16, 8 or 4 bytes; fewer where invocations would have nothing to do.
+local function block(p, x)
+  local bytes = glsl.bytes(p.product.op.type)
+  for _, n in ipairs { 16 // bytes, 8 // bytes } do
+    if p.k % n == 0 and x.vector * n * p.threads <= x.tile * p.depth then return n end
+  end
+  return math.max(4 // bytes, 2)
+end
+
+-- What staging adds. A tile is rows of chunks; it is filled in `rounds` of one vector, or block of vectors, an invocation.
+-- What is read in single elements lies next to what its neighbours read; wider reads of neighbours follow each other along K,
+-- so that what is written of blocks lies side by side.
 local function add_stage(p, x, skew)
-  local row, rows = x.along_k and p.depth or x.tile, x.along_k and x.tile or p.depth
-  x.pitch = (row + skew * row_bytes // glsl.bytes(p.product.op.type)) // x.vector
+  local row, rows = x.row_along_k and p.depth or x.tile, x.row_along_k and x.tile or p.depth
+  x.block = x.transposed and block(p, x) or 1
+  x.chunk = x.transposed and x.block or x.vector
+  x.k_first = x.transposed and x.vector > 1
+  x.pitch = (row + skew * row_bytes // glsl.bytes(p.product.op.type)) // x.chunk
   x.chunks = rows * x.pitch
   x.shared_chunks = p.stage == "double" and 2 * x.chunks or x.chunks
-  x.vectors = rows * row // x.vector
+  x.vectors = rows * row // (x.vector * x.block)
   x.rounds = ceil_div(x.vectors, p.threads)
   x.looped = x.rounds > most_rounds_copied
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
 -- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup), and where they are not the default: halves
--- ("swapped"), store ("workgroup").
+-- ("swapped"), store ("workgroup"), transpose ("none").
 function coop.plan(product, s)
   local op = product.op
   local p = {
@@ -93,9 +116,10 @@ function coop.plan(product, s)
   p.threads = p.lanes * p.a.units * p.b.units
   p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
   p.exact_k = product.K % (p.depth * p.parts) == 0
-  if p.staged then
-    add_stage(p, p.a, s.skew)
-    add_stage(p, p.b, s.skew)
+  for _, x in ipairs { p.a, p.b } do
+    x.transposed = p.staged and s.transpose == "staged" and not x.along_k
+    x.row_along_k = x.along_k or x.transposed -- of what fragments are loaded from
+    if p.staged then add_stage(p, x, s.skew) end
   end
   p.vector_c = p.straight and 1 or math.min(product.result.widest, arithmetic.widest(p.n))
   p.vectors_of_lane = ceil_div(p.m * p.n, p.vector_c * p.lanes) -- of one fragment of C
@@ -103,8 +127,14 @@ function coop.plan(product, s)
 end
 
 function coop.vectors_fit(p)
-  local function fits(x) return (x.along_k and p.k or x.extent) % x.vector == 0 end
+  local function fits(x)
+    return (x.along_k and p.k or x.extent) % x.vector == 0 and (not x.transposed or p.k % x.block == 0)
+  end
   return fits(p.a) and fits(p.b)
+end
+
+function coop.has_what_is_transposed(p, transpose)
+  return transpose ~= "staged" or p.a.transposed or p.b.transposed
 end
 
 function coop.next_tile_fits(p)
@@ -157,7 +187,9 @@ local function loop_trips(p)
 end
 
 local function statements(p)
-  local function fill(x) return p.staged and (x.looped and 1 or x.rounds) * 2 or 0 end
+  local function fill(x)
+    return p.staged and (x.looped and 1 or x.rounds) * (x.transposed and x.block + (x.block + 1) * x.vector or 2) or 0
+  end
   local products = p.steps * (p.a.count + p.b.count + p.a.count * p.b.count)
   return products + fill(p.a) + fill(p.b) + 8 * p.a.count * p.b.count
 end
@@ -169,7 +201,7 @@ function coop.compiles_quickly(p) return not device.is_cpu or statements(p) <= 1
 local function registers(p)
   local bytes = glsl.bytes(p.product.op.type)
   local function waiting(x)
-    return p.ahead and not x.looped and ceil_div(x.rounds * x.vector * bytes, 4) or 0
+    return p.ahead and not x.looped and ceil_div(x.rounds * x.block * x.vector * bytes, 4) or 0
   end
   local sums = glsl.bytes(glsl.sums(p.product.op)) * p.a.count * p.b.count * p.m * p.n
   local operands = bytes * p.k * (p.a.count * p.m + p.b.count * p.n)
@@ -177,7 +209,7 @@ local function registers(p)
 end
 
 local function resources_of(p)
-  local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.vector or 0 end
+  local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.chunk or 0 end
   local sums = glsl.bytes(glsl.sums(p.product.op))
   return {
     invocations = { p.threads, 1, 1 },

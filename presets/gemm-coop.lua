@@ -31,6 +31,9 @@ param.skew     = discrete { 0, 1, 2 }                          -- after each row
 param.vector_a = discrete(coop.widths(product.a, op.type))
 param.vector_b = discrete(coop.widths(product.b, op.type))
 
+if coop.can_transpose(product) then
+  param.transpose = categorical(coop.transposes)               -- what does not lie along K, on its way into shared tiles
+end
 param.store    = categorical(coop.stores)                       -- from fragments to C
 param.split_k  = discrete { 1, 2, 4, 8 }
 param.walk     = custom(gemm.walks)
@@ -39,7 +42,8 @@ local function schedule(c)
   return {
     matrix = c.matrix, rows = { c.subgroups[2], c.fragments[2] },
     columns = { c.subgroups[3], c.fragments[3] }, steps = c.steps, stage = c.stage, halves = c.halves, skew = c.skew,
-    vector_a = c.vector_a, vector_b = c.vector_b, store = c.store, split_k = c.split_k, walk = c.walk,
+    vector_a = c.vector_a, vector_b = c.vector_b, store = c.store,
+    transpose = coop.can_transpose(product) and c.transpose, split_k = c.split_k, walk = c.walk,
     lanes = subgroups.least,
   }
 end
@@ -54,6 +58,9 @@ if subgroups.least < device.subgroup_size then -- Vulkan asks it of the device's
   constraint("whole rows", function(c) return plan(c).threads % device.subgroup_size == 0 end)
 end
 constraint("vectors divide fragments", function(c) return coop.vectors_fit(plan(c)) end)
+if coop.can_transpose(product) then
+  constraint("what is transposed is staged", function(c) return coop.has_what_is_transposed(plan(c), c.transpose) end)
+end
 constraint("lanes divide fragments", function(c) return coop.lanes_divide(plan(c)) end)
 constraint("a tile ahead fits registers", function(c) return coop.next_tile_fits(plan(c)) end)
 constraint("what is not staged is whole", function(c) return coop.fragments_are_whole(plan(c)) end)

@@ -33,7 +33,7 @@ ${last.text}
 % end
 % if p.staged then
 %   for _, x in ipairs(operands) do
-shared ${glsl.vector(text.moved(p, x.vector))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
+shared ${glsl.vector(text.moved(p, x.chunk))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
 %   end
 % end
 % if not p.straight then
@@ -42,21 +42,50 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 %
 % -- Tiles ---------------------------------------------------------------------------------------------------------------
 %
-% -- Puts a vector of round r into its place.
-% local function put(x, r, value, half_tile)
+% -- What is brought in round r: a vector, or the vectors of a block, by the names that they have while they wait.
+% local function brought(x, r)
+%   local names = {}
+%   for j = 0, x.block - 1 do names[#names + 1] = "next_" .. x.name .. "_" .. r .. (x.transposed and "_" .. j or "") end
+%   return names
+% end
+% local function fetch(x, r, k, j)
+%   return text.fetch(p, x, r, k, nil, x.transposed and j - 1)
+% end
+%
+% -- Puts a vector of round r into its place, or a block of vectors with its lines as rows.
+% local function put(x, r, values, half_tile)
 %   local row, at = text.place(p, x, r)
-%   local to = sum(half_tile, times(row, x.pitch), at)
-            ${text.if_any(p, x, r)}tile_${x.name}[${to}] = ${value};
+%   if not x.transposed then
+            ${text.if_any(p, x, r)}tile_${x.name}[${sum(half_tile, times(row, x.pitch), at)}] = ${values[1]};
+%     return
+%   end
+        ${text.if_any(p, x, r)}{
+%   for line = 0, x.vector - 1 do
+%     local to = sum(half_tile, times(at, x.vector * x.pitch), line * x.pitch, row)
+            tile_${x.name}[${to}] = ${text.turned(p, values, x.vector, line)};
+%   end
+        }
 % end
 %
 % -- Fills a tile at once: all rounds, in a loop when they are many.
 % local function fill(x, k, half_tile)
 %   if x.looped then
-        for (uint i = 0; i < ${x.rounds}; ++i)
+        for (uint i = 0; i < ${x.rounds}; ++i)${x.transposed and " {" or ""}
 %   end
 %   for n = 0, x.looped and 0 or x.rounds - 1 do
 %     local r = x.looped and "i" or n
-%     put(x, r, text.fetch(p, x, r, k), half_tile or "0")
+%     if x.transposed then
+%       for j, name in ipairs(brought(x, r)) do
+            ${glsl.vector(text.moved(p, x.vector))} ${name};
+            ${text.if_any(p, x, r)}${name} = ${fetch(x, r, k, j)};
+%       end
+%       put(x, r, brought(x, r), half_tile or "0")
+%     else
+%       put(x, r, { fetch(x, r, k) }, half_tile or "0")
+%     end
+%   end
+%   if x.looped and x.transposed then
+        }
 %   end
 % end
 %
@@ -64,14 +93,16 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 % local function fetch_ahead(k)
 %   for _, x in ipairs(operands) do
 %     for r = 0, x.rounds - 1 do
-        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${text.fetch(p, x, r, k)};
+%       for j, name in ipairs(brought(x, r)) do
+        ${text.if_any(p, x, r)}${name} = ${fetch(x, r, k, j)};
+%       end
 %     end
 %   end
 % end
 % local function put_ahead(half_tile)
 %   for _, x in ipairs(operands) do
 %     for r = 0, x.rounds - 1 do
-%       put(x, r, "next_" .. x.name .. "_" .. r, half_tile == "0" and "0" or half_tile .. x.name)
+%       put(x, r, brought(x, r), half_tile == "0" and "0" or half_tile .. x.name)
 %     end
 %   end
 % end
@@ -81,13 +112,13 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 % -- Loads fragment i of an operand, k fragments into the tile. A's are rows of C, and lie so when K goes along them; B's
 % -- are its columns.
 % local function load(x, i, k)
-%   local memory = { name = (p.staged and "tile_" or "matrix_") .. x.name, element = op.type, vector = x.vector }
+%   local n = p.staged and x.chunk or x.vector
+%   local memory = { name = (p.staged and "tile_" or "matrix_") .. x.name, element = op.type, vector = n }
 %   local pitch = p.staged and x.pitch or text.pitch(x)
 %   local line, element = sum("line_" .. x.name, i * x.extent), sum(p.staged and "0" or "k_tile", k * p.k)
-%   local at = x.along_k and sum(times(line, pitch), over(element, x.vector))
-%     or sum(times(element, pitch), over(line, x.vector))
+%   local at = x.row_along_k and sum(times(line, pitch), over(element, n)) or sum(times(element, pitch), over(line, n))
 %   local base = p.stage == "double" and "read_" .. x.name or not p.staged and text.origin_name(p, x) or "0"
-            ${u.load(x.name, x.name .. "_" .. i, memory, sum(base, at), pitch, x.along_k == (x.name == "b"))}
+            ${u.load(x.name, x.name .. "_" .. i, memory, sum(base, at), pitch, x.row_along_k == (x.name == "b"))}
 % end
 %
 % local function products()
@@ -174,7 +205,7 @@ void main()
     uint read_${x.name} = 0, write_${x.name} = ${x.chunks};
 %     end
 %     for r = 0, p.ahead and x.rounds - 1 or -1 do
-    ${glsl.vector(text.moved(p, x.vector))} next_${x.name}_${r};
+    ${glsl.vector(text.moved(p, x.vector))} ${table.concat(brought(x, r), ", ")};
 %     end
 %   end
 % end
