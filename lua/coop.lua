@@ -28,7 +28,7 @@
 --
 --     workgroup   through shared memory, a fragment of each subgroup at a time, all of the workgroup waiting for each other
 --     subgroup    the same, each subgroup waiting for itself
---     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place),
+--     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place; a bias by rows does not leave so),
 --                 what is made of their elements one by one needs no place, and other types are other fragments
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
@@ -48,12 +48,12 @@ local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
 
 -- The vector widths with which an operand can be read: single elements, or 4, 8 or 16 bytes.
 function coop.widths(place, element)
-  local widths = { 1 }
+  local widths, g = { 1 }, place.gather
+  if g and not g.channels_last then return widths end
+  local row, pitch = g and g.channels or place.row, g and g.all_channels or place.pitch
   for _, words in ipairs { 1, 2, 4 } do
     local n = words * 4 // glsl.bytes(element)
-    if n > 1 and place.row % n == 0 and place.pitch % n == 0 and place.from_matrix % n == 0 then
-      widths[#widths + 1] = n
-    end
+    if n > 1 and arithmetic.divides(n, row, pitch, place.from_matrix, place.first or 0) then widths[#widths + 1] = n end
   end
   return widths
 end
@@ -64,7 +64,7 @@ function coop.can_transpose(product) return not (product.a.along_k and product.b
 local function operand(name, place, lines, extent, units, count)
   local tile = units * count * extent
   return {
-    name = name, place = place, lines = lines, along_k = place.along_k, extent = extent, units = units, count = count,
+    name = name, place = place, lines = lines, along_k = place.along_k, gather = place.gather, extent = extent, units = units, count = count,
     tile = tile, tiles = ceil_div(lines, tile), exact = lines % tile == 0,
   }
 end
@@ -92,6 +92,7 @@ local function add_stage(p, x, skew)
   x.vectors = rows * row // (x.vector * x.block)
   x.rounds = ceil_div(x.vectors, p.threads)
   x.looped = x.rounds > most_rounds_copied
+  x.hoisted = x.gather and not x.looped
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
@@ -144,6 +145,7 @@ end
 -- What comes straight from the buffer is not looked at: nothing may lie outside.
 function coop.fragments_are_whole(p)
   local function aligned(x)
+    if x.gather then return false end
     local bytes = glsl.bytes(p.product.op.type)
     return x.place.pitch * bytes % row_bytes == 0 and x.place.from_matrix * bytes % row_bytes == 0
   end
@@ -166,6 +168,9 @@ function coop.stored_fragments_are_whole(p)
   if p.parts > 1 then pitch, from_matrix = product.M, product.N * product.M end
   local bytes = glsl.bytes((stored(p)))
   local aligned = math.min(row_bytes, p.n * bytes)
+  local is_apart = result.columns and result.columns % p.n ~= 0 -- a fragment of two images
+  local by_rows = p.parts == 1 and product.op.bias == "add" and result.bias == "rows"
+  if p.straight and (is_apart or by_rows) then return false end
   return not p.straight or product.N % p.m == 0 and product.M % p.n == 0 and pitch * bytes % aligned == 0
     and from_matrix * bytes % aligned == 0
 end
@@ -210,12 +215,12 @@ end
 
 local function resources_of(p)
   local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.chunk or 0 end
-  local sums = glsl.bytes(glsl.sums(p.product.op))
+  local sums = glsl.bytes(glsl.sums(p.product.op)) -- two of f16 share a register
   return {
     invocations = { p.threads, 1, 1 },
     groups = gemm.groups(p),
     shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + (p.straight and 0 or sums * p.a.units * p.b.units * p.m * p.n),
-    accumulators = p.a.count * p.b.count * p.m * p.n // p.lanes,
+    accumulators = ceil_div(sums * p.a.count * p.b.count * p.m * p.n, 4 * p.lanes),
     registers = registers(p),
     loop_trips = loop_trips(p),
     statements = statements(p),

@@ -1,6 +1,7 @@
 -- The loop nest of gemm_coop.comp, for a schedule in symbols: see coop.lua and gemm_nest.lua.
 --
 --     coop_nest.declare(product, schedule, shapes)    shapes: of the words that the schedule's `matrix` may be
+--     coop_nest.add(d, product, s, shapes)            the same as a part of a nest, for what schedule(c) returned
 --
 -- A subgroup moves and multiplies a fragment together: an invocation's share counts, as if its elements followed each
 -- other. The emulation, where each invocation does far more, counts as what it emulates.
@@ -32,7 +33,7 @@ local function operand(d, w, p, name, place, lines, extent, split, s)
   local units, count = split[1], split[2]
   local tile = units * count * extent
   local x = {
-    name = name, place = place, lines = lines, along_k = place.along_k, extent = extent, units = units, count = count,
+    name = name, place = place, lines = lines, along_k = place.along_k, gather = place.gather, extent = extent, units = units, count = count,
     tile = tile, tiles = d.ceil_div(lines, tile), vector = s["vector_" .. name],
   }
   x.row, x.rows = x.along_k and p.depth or tile, x.along_k and tile or p.depth
@@ -181,34 +182,36 @@ local function store(d, w, p, product)
   gemm_nest.store_part(d, p, product, path, from, row, column, { name = "store a part", when = through })
 end
 
-function coop_nest.declare(product, schedule, shapes)
-  nest(function(c, d)
-    local w, s = nest_words.of(d), schedule(c)
-    local p = plan(d, w, product, s, shapes)
-    p.a.unit, p.b.unit = w.loop("unit_rows", "thread_x", p.a.units), w.loop("unit_columns", "thread_x", p.b.units)
-    p.lane = w.loop("lane", "thread_x", p.lanes)
-    p.thread_loops = {
-      { loop = p.lane, count = p.lanes }, { loop = p.b.unit, count = p.b.units }, { loop = p.a.unit, count = p.a.units },
+function coop_nest.add(d, product, s, shapes)
+  local w = nest_words.of(d)
+  local p = plan(d, w, product, s, shapes)
+  p.a.unit, p.b.unit = w.loop("unit_rows", "thread_x", p.a.units), w.loop("unit_columns", "thread_x", p.b.units)
+  p.lane = w.loop("lane", "thread_x", p.lanes)
+  p.thread_loops = {
+    { loop = p.lane, count = p.lanes }, { loop = p.b.unit, count = p.b.units }, { loop = p.a.unit, count = p.a.units },
+  }
+  gemm_nest.launch(d, w, p, product, s.walk, { p.a.unit, p.b.unit, p.lane })
+  p.tile, p.step = w.loop("tile", "serial", p.tiles), w.loop("steps", "unrolled", p.steps)
+  p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
+  for _, x in ipairs { p.a, p.b } do
+    gemm_nest.memory(d, p, product, x)
+    x.tile_buffer = d.buffer {
+      "tile_" .. x.name, x.rows, x.pitch, memory = "shared", type = p.op.type, copies = d.choose(p.doubled, 2, 1),
+      used = p.staged,
     }
-    gemm_nest.launch(d, w, p, product, s.walk, { p.a.unit, p.b.unit, p.lane })
-    p.tile, p.step = w.loop("tile", "serial", p.tiles), w.loop("steps", "unrolled", p.steps)
-    p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
-    for _, x in ipairs { p.a, p.b } do
-      gemm_nest.memory(d, p, product, x)
-      x.tile_buffer = d.buffer {
-        "tile_" .. x.name, x.rows, x.pitch, memory = "shared", type = p.op.type, copies = d.choose(p.doubled, 2, 1),
-        used = p.staged,
-      }
-      fill(d, w, p, product, x)
-      if x.transposed then turn(d, w, p, product, x) end
-    end
-    load(d, w, p, product, p.a)
-    load(d, w, p, product, p.b)
-    products(d, w, p)
-    store(d, w, p, product)
-    store_straight(d, w, p, product)
-    gemm_nest.reduce(d, w, p, product)
-  end)
+    fill(d, w, p, product, x)
+    if x.transposed then turn(d, w, p, product, x) end
+  end
+  load(d, w, p, product, p.a)
+  load(d, w, p, product, p.b)
+  products(d, w, p)
+  store(d, w, p, product)
+  store_straight(d, w, p, product)
+  gemm_nest.reduce(d, w, p, product)
+end
+
+function coop_nest.declare(product, schedule, shapes)
+  nest(function(c, d) coop_nest.add(d, product, schedule(c), shapes) end)
 end
 
 return coop_nest

@@ -128,6 +128,52 @@ function text.moved(p, n)
   return "word", n * glsl.bytes(element) // 4
 end
 
+-- The functions of a gathered operand, as GLSL: the image under an output pixel, and what the kernel sees there.
+function text.image(p, x)
+  local g, of_rows = x.gather, x.place.rows
+  local pixels, rows, taps = g.out_height * g.out_width, g.height * g.width, g.kernel_h * g.kernel_w
+  local channels, all_channels = g.channels // x.vector, g.all_channels // x.vector
+  local function start(index) return times(index, g.stride) .. (g.padding > 0 and " - " .. g.padding or "") end
+  local element, n = p.product.op.type, x.vector
+  if not of_rows then element, n = text.moved(p, x.vector) end
+  local inside = g.padding + g.extra > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
+  if not p.exact_k then
+    inside = "k < " .. p.product.K * (of_rows and 4 or 1) // x.vector .. (inside == "" and "" or " && " .. inside)
+  end
+  local at = g.channels_last and "(row * " .. g.width .. " + column) * " .. all_channels .. " + channel"
+    or "(channel * " .. g.height .. " + row) * " .. g.width .. " + column"
+  at = "pixel.x + " .. at
+  local function value(at) return "matrix_" .. x.name .. "[" .. at .. "]" end
+  local found = inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, x.place.elements // x.vector)), element, n)
+  local lines = {
+    "// The image under an output pixel: its first element, row and column. What lies outside wraps to large numbers.",
+    "uvec3 pixel_of_" .. x.name .. "(uint origin, uint line)",
+    "{",
+    string.format("    const uint image = line / %d, row = line %% %d / %d, column = line %% %d;", pixels, pixels, g.out_width,
+      g.out_width),
+    string.format("    return uvec3(origin + image * %d, %s, %s);", rows * all_channels, start("row"), start("column")),
+    "}",
+    "",
+    "// " .. (of_rows and "Byte" or "Vector") .. " k of what the kernel sees there.",
+    string.format("%s %s_%s(uvec3 pixel, uint k)", glsl.vector(element, n), of_rows and "byte" or "gathered", x.name),
+    "{",
+    string.format("    const uint channel = %s, tap = %s;", g.channels_last and modulo("k", channels) or over("k", taps),
+      g.channels_last and over("k", channels) or modulo("k", taps)),
+    string.format("    const uint row = %s;", sum("pixel.y", times(over("tap", g.kernel_w), g.dilation))),
+    string.format("    const uint column = %s;", sum("pixel.z", times(modulo("tap", g.kernel_w), g.dilation))),
+    "    return " .. found .. ";",
+    "}",
+  }
+  if of_rows then
+    local bytes = {}
+    for i = 0, 3 do bytes[#bytes + 1] = "byte_" .. x.name .. "(pixel, " .. sum("4 * k", i) .. ")" end
+    lines[#lines + 1] = ""
+    lines[#lines + 1] = string.format("uint gathered_%s(uvec3 pixel, uint k) { return uint(pack32(i8vec4(%s))); }", x.name,
+      table.concat(bytes, ", "))
+  end
+  return table.concat(lines, "\n")
+end
+
 -- A value of n elements where the element lies within K, and zero else.
 local function within(p, inside, value, n)
   return p.exact_k and value or glsl.guarded(inside, value, text.moved(p, n))

@@ -8,7 +8,8 @@
 % local sum, times, over = glsl.sum, glsl.times, glsl.over
 % local output = whole and glsl.output(op) or glsl.wide(sums)
 % local is_finished = whole and epilogue.is_needed(op)
-% local last = p.straight and epilogue.of_numbers(op) or epilogue.of(op, { sums = sums, n = n, along_bias = true })
+% local along_bias = result.bias == "columns"
+% local last = p.straight and epilogue.of_numbers(op) or epilogue.of(op, { sums = sums, n = n, along_bias = along_bias })
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
@@ -39,6 +40,12 @@ shared ${glsl.vector(text.moved(p, x.chunk))} tile_${x.name}[${x.shared_chunks}]
 % if not p.straight then
 shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; // a fragment of each subgroup
 % end
+% for _, x in ipairs(operands) do
+%   if x.gather then
+
+${text.image(p, x)}
+%   end
+% end
 %
 % -- Tiles ---------------------------------------------------------------------------------------------------------------
 %
@@ -48,8 +55,10 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 %   for j = 0, x.block - 1 do names[#names + 1] = "next_" .. x.name .. "_" .. r .. (x.transposed and "_" .. j or "") end
 %   return names
 % end
+% local pixels = {} -- of gathered operands by their lines, where they are found before the loop
 % local function fetch(x, r, k, j)
-%   return text.fetch(p, x, r, k, nil, x.transposed and j - 1)
+%   local line = x.gather and text.line(p, x, r)
+%   return text.fetch(p, x, r, k, line and (pixels[line] or text.pixel(p, x, line)), x.transposed and j - 1)
 % end
 %
 % -- Puts a vector of round r into its place, or a block of vectors with its lines as rows.
@@ -153,7 +162,7 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
     {
         const uint row = ${sum("first_a", "corner_a", i * p.m)}, column = ${sum("first_b", "corner_b", j * p.n)};
         ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
-        const uint at = ${sum(origin, times(c_row, pitch), "column")};
+        const uint at = ${sum(origin, times(c_row, pitch), whole and text.column(p, "column", 1) or "column")};
 %   if is_finished then
 %     local wide, added = glsl.wide(output), {}
 %     become(wide, "sums")
@@ -200,6 +209,13 @@ void main()
 %   for _, x in ipairs(operands) do
 %     if not x.looped then
     const uint row_${x.name} = thread / ${text.row_vectors(p, x)}, place_${x.name} = thread % ${text.row_vectors(p, x)};
+%     end
+%     for r = 0, x.hoisted and x.rounds - 1 or -1 do
+%       local line = text.line(p, x, r)
+%       if not pixels[line] then
+%         pixels[line] = "pixel_" .. x.name .. "_" .. r
+    const uvec3 ${pixels[line]} = ${text.pixel(p, x, line)};
+%       end
 %     end
 %     if p.halves == "swapped" then
     uint read_${x.name} = 0, write_${x.name} = ${x.chunks};
@@ -266,7 +282,7 @@ void main()
 
 % -- Rows of C lie apart as the result does, those of parts without gaps.
 % local pitch = (whole and result.pitch or product.M) // n
-% local origin = whole and text.origin(p, result, n) or "0"
+% local origin = whole and text.origin(p, result, n) or text.origin_of_parts(p, n)
 % local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")
 % local waits = p.store == "subgroup" and "subgroupBarrier()" or "barrier()"
 % local fragment, vectors = p.m * p.n, p.m * p.n // n
@@ -287,7 +303,7 @@ void main()
 %     if not b.exact then inside[#inside + 1] = "column < " .. product.M // n end
         ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
             const uint from = ${sum(times("unit", fragment), times("vector", n))};
-            const uint at = ${sum(origin, times(c_row, pitch), "column")};
+            const uint at = ${sum(origin, times(c_row, pitch), whole and text.column(p, "column", n) or "column")};
 %     local elements = {}
 %     for v = 0, n - 1 do elements[#elements + 1] = "finished_sum[" .. sum("from", v) .. "]" end
 %     local value = glsl.vector(sums, n) .. "(" .. table.concat(elements, ", ") .. ")"

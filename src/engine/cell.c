@@ -232,7 +232,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)], *type = value_of(d, "type");
     bool is_half = strcmp(type, "f16") == 0, is_whole = strcmp(type, "i8") == 0;
-    if (strcmp(s->name, "units") == 0)
+    bool is_units = strcmp(s->name, "units") == 0;
+    if (is_units && (rng_below(d->rng, 2) || strcmp(value, "none") != 0))
         value = "emulated";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)
         value = s->values[0];

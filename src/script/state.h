@@ -8,7 +8,7 @@
 //     declare_nest.c    the function of nest
 //     declare_compute.c tensor, compute, output, with compute.c: expressions and stages
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
-//     declare.c         baseline, export, derived, constraint, resources, scratch, nest, kernel
+//     declare.c         baseline, begin, export, derived, constraint, resources, scratch, nest...
 //     shader.c          kernels that others wrote
 //     declare_param.c   param and the five kinds
 //     include.c         include, use
@@ -136,7 +136,7 @@ struct script {
         const char *test;
     } host[SCRIPT_MAX_FORMS]; // of each form
     int form_count;
-    int baseline_params; // parameters when the last baseline was declared
+    int baseline_params; // parameters when the last baseline or beginning was declared
 
     struct view view;
     int scope;             // the names that every template sees
