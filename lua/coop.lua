@@ -10,8 +10,13 @@
 -- C is cut into fragments of m x n elements. A subgroup computes count x count neighbouring fragments, a workgroup has
 -- `units` x `units` subgroups: an operand's tile is units * count * extent lines (extent: m of A, n of B) of `steps`
 -- fragments along K. It reaches the fragments in one of four ways, those of gemm_plan.lua: straight from the buffer, or
--- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart. Of the two halves of a doubled
--- tile, that which is read changes with each tile, in one of three ways:
+-- through shared memory, where a tile lies as in the buffer, its rows `pitch` vectors apart.
+--
+-- An operand that does not lie along K may be transposed on its way into shared memory (`transpose`), so that fragments of
+-- all operands are loaded along K, in wide loads. An invocation then reads a block of `block` vectors, one for each of as
+-- many neighbours along K, turns it in registers and writes one vector along K for each of its lines.
+--
+-- Of the two halves of a doubled tile, that which is read changes with each tile, in one of three ways:
 --
 --     swapped   two variables say where they begin
 --     counted   the number of the tile does, of which compilers know that it is even or odd: distances from there are
@@ -23,7 +28,7 @@
 --
 --     workgroup   through shared memory, a fragment of each subgroup at a time, all of the workgroup waiting for each other
 --     subgroup    the same, each subgroup waiting for itself
---     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place),
+--     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place; a bias by rows does not leave so),
 --                 what is made of their elements one by one needs no place, and other types are other fragments
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
@@ -36,44 +41,63 @@ local coop = {}
 coop.stages = gemm.stages
 coop.halves = { "swapped", "counted", "filled" }
 coop.stores = { "workgroup", "subgroup", "straight" }
+coop.transposes = { "none", "staged" }
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
 local most_rounds_copied = 16  -- a cooperative load of more rounds is a loop
 
 -- The vector widths with which an operand can be read: single elements, or 4, 8 or 16 bytes.
 function coop.widths(place, element)
-  local widths = { 1 }
+  local widths, g = { 1 }, place.gather
+  if g and not g.channels_last then return widths end
+  local row, pitch = g and g.channels or place.row, g and g.all_channels or place.pitch
   for _, words in ipairs { 1, 2, 4 } do
     local n = words * 4 // glsl.bytes(element)
-    if n > 1 and place.row % n == 0 and place.pitch % n == 0 and place.from_matrix % n == 0 then
-      widths[#widths + 1] = n
-    end
+    if n > 1 and arithmetic.divides(n, row, pitch, place.from_matrix, place.first or 0) then widths[#widths + 1] = n end
   end
   return widths
 end
 
+-- Whether an operand of the product can be transposed.
+function coop.can_transpose(product) return not (product.a.along_k and product.b.along_k) end
+
 local function operand(name, place, lines, extent, units, count)
   local tile = units * count * extent
   return {
-    name = name, place = place, lines = lines, along_k = place.along_k, extent = extent, units = units, count = count,
+    name = name, place = place, lines = lines, along_k = place.along_k, gather = place.gather, extent = extent, units = units, count = count,
     tile = tile, tiles = ceil_div(lines, tile), exact = lines % tile == 0,
   }
 end
 
--- What staging adds, in vectors. A tile is filled in `rounds` of one vector an invocation.
+-- Elements along K of a block that is turned: 16, 8 or 4 bytes; fewer where invocations would have nothing to do.
+local function block(p, x)
+  local bytes = glsl.bytes(p.product.op.type)
+  for _, n in ipairs { 16 // bytes, 8 // bytes } do
+    if p.k % n == 0 and x.vector * n * p.threads <= x.tile * p.depth then return n end
+  end
+  return math.max(4 // bytes, 2)
+end
+
+-- What staging adds. A tile is rows of chunks; it is filled in `rounds` of one vector, or block of vectors, an invocation.
+-- What is read in single elements lies next to what its neighbours read; wider reads of neighbours follow each other along K,
+-- so that what is written of blocks lies side by side.
 local function add_stage(p, x, skew)
-  local row, rows = x.along_k and p.depth or x.tile, x.along_k and x.tile or p.depth
-  x.pitch = (row + skew * row_bytes // glsl.bytes(p.product.op.type)) // x.vector
+  local row, rows = x.row_along_k and p.depth or x.tile, x.row_along_k and x.tile or p.depth
+  x.block = x.transposed and block(p, x) or 1
+  x.chunk = x.transposed and x.block or x.vector
+  x.k_first = x.transposed and x.vector > 1
+  x.pitch = (row + skew * row_bytes // glsl.bytes(p.product.op.type)) // x.chunk
   x.chunks = rows * x.pitch
   x.shared_chunks = p.stage == "double" and 2 * x.chunks or x.chunks
-  x.vectors = rows * row // x.vector
+  x.vectors = rows * row // (x.vector * x.block)
   x.rounds = ceil_div(x.vectors, p.threads)
   x.looped = x.rounds > most_rounds_copied
+  x.hoisted = x.gather and not x.looped
 end
 
 -- schedule: shape (m, n, k), api, rows and columns { subgroups, fragments }, steps, stage, skew (in 16 bytes, after each
 -- row of a shared tile), vector_a, vector_b, split_k, walk, lanes (of a subgroup), and where they are not the default: halves
--- ("swapped"), store ("workgroup").
+-- ("swapped"), store ("workgroup"), transpose ("none").
 function coop.plan(product, s)
   local op = product.op
   local p = {
@@ -93,9 +117,10 @@ function coop.plan(product, s)
   p.threads = p.lanes * p.a.units * p.b.units
   p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
   p.exact_k = product.K % (p.depth * p.parts) == 0
-  if p.staged then
-    add_stage(p, p.a, s.skew)
-    add_stage(p, p.b, s.skew)
+  for _, x in ipairs { p.a, p.b } do
+    x.transposed = p.staged and s.transpose == "staged" and not x.along_k
+    x.row_along_k = x.along_k or x.transposed -- of what fragments are loaded from
+    if p.staged then add_stage(p, x, s.skew) end
   end
   p.vector_c = p.straight and 1 or math.min(product.result.widest, arithmetic.widest(p.n))
   p.vectors_of_lane = ceil_div(p.m * p.n, p.vector_c * p.lanes) -- of one fragment of C
@@ -103,8 +128,14 @@ function coop.plan(product, s)
 end
 
 function coop.vectors_fit(p)
-  local function fits(x) return (x.along_k and p.k or x.extent) % x.vector == 0 end
+  local function fits(x)
+    return (x.along_k and p.k or x.extent) % x.vector == 0 and (not x.transposed or p.k % x.block == 0)
+  end
   return fits(p.a) and fits(p.b)
+end
+
+function coop.has_what_is_transposed(p, transpose)
+  return transpose ~= "staged" or p.a.transposed or p.b.transposed
 end
 
 function coop.next_tile_fits(p)
@@ -114,6 +145,7 @@ end
 -- What comes straight from the buffer is not looked at: nothing may lie outside.
 function coop.fragments_are_whole(p)
   local function aligned(x)
+    if x.gather then return false end
     local bytes = glsl.bytes(p.product.op.type)
     return x.place.pitch * bytes % row_bytes == 0 and x.place.from_matrix * bytes % row_bytes == 0
   end
@@ -136,6 +168,9 @@ function coop.stored_fragments_are_whole(p)
   if p.parts > 1 then pitch, from_matrix = product.M, product.N * product.M end
   local bytes = glsl.bytes((stored(p)))
   local aligned = math.min(row_bytes, p.n * bytes)
+  local is_apart = result.columns and result.columns % p.n ~= 0 -- a fragment of two images
+  local by_rows = p.parts == 1 and product.op.bias == "add" and result.bias == "rows"
+  if p.straight and (is_apart or by_rows) then return false end
   return not p.straight or product.N % p.m == 0 and product.M % p.n == 0 and pitch * bytes % aligned == 0
     and from_matrix * bytes % aligned == 0
 end
@@ -157,7 +192,9 @@ local function loop_trips(p)
 end
 
 local function statements(p)
-  local function fill(x) return p.staged and (x.looped and 1 or x.rounds) * 2 or 0 end
+  local function fill(x)
+    return p.staged and (x.looped and 1 or x.rounds) * (x.transposed and x.block + (x.block + 1) * x.vector or 2) or 0
+  end
   local products = p.steps * (p.a.count + p.b.count + p.a.count * p.b.count)
   return products + fill(p.a) + fill(p.b) + 8 * p.a.count * p.b.count
 end
@@ -169,7 +206,7 @@ function coop.compiles_quickly(p) return not device.is_cpu or statements(p) <= 1
 local function registers(p)
   local bytes = glsl.bytes(p.product.op.type)
   local function waiting(x)
-    return p.ahead and not x.looped and ceil_div(x.rounds * x.vector * bytes, 4) or 0
+    return p.ahead and not x.looped and ceil_div(x.rounds * x.block * x.vector * bytes, 4) or 0
   end
   local sums = glsl.bytes(glsl.sums(p.product.op)) * p.a.count * p.b.count * p.m * p.n
   local operands = bytes * p.k * (p.a.count * p.m + p.b.count * p.n)
@@ -177,13 +214,13 @@ local function registers(p)
 end
 
 local function resources_of(p)
-  local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.vector or 0 end
-  local sums = glsl.bytes(glsl.sums(p.product.op))
+  local function tile_bytes(x) return p.staged and glsl.bytes(p.product.op.type) * x.shared_chunks * x.chunk or 0 end
+  local sums = glsl.bytes(glsl.sums(p.product.op)) -- two of f16 share a register
   return {
     invocations = { p.threads, 1, 1 },
     groups = gemm.groups(p),
     shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + (p.straight and 0 or sums * p.a.units * p.b.units * p.m * p.n),
-    accumulators = p.a.count * p.b.count * p.m * p.n // p.lanes,
+    accumulators = ceil_div(sums * p.a.count * p.b.count * p.m * p.n, 4 * p.lanes),
     registers = registers(p),
     loop_trips = loop_trips(p),
     statements = statements(p),

@@ -1,6 +1,7 @@
 -- The loop nest of gemm_coop.comp, for a schedule in symbols: see coop.lua and gemm_nest.lua.
 --
 --     coop_nest.declare(product, schedule, shapes)    shapes: of the words that the schedule's `matrix` may be
+--     coop_nest.add(d, product, s, shapes)            the same as a part of a nest, for what schedule(c) returned
 --
 -- A subgroup moves and multiplies a fragment together: an invocation's share counts, as if its elements followed each
 -- other. The emulation, where each invocation does far more, counts as what it emulates.
@@ -18,15 +19,32 @@ local function size_of(d, word, shapes, field)
   return size
 end
 
-local function operand(d, p, name, place, lines, extent, split, s)
+-- Elements along K of a block that is turned.
+local function block(d, p, x)
+  local bytes = glsl.bytes(p.op.type)
+  local function fits(n)
+    return d.all(d.equal(p.k % n, 0), d.none(d.less(x.tile * p.depth, x.vector * n * p.threads)))
+  end
+  local function or_less(n, less) return d.choose(fits(n), n, less) end
+  return or_less(16 // bytes, or_less(8 // bytes, math.max(4 // bytes, 2)))
+end
+
+local function operand(d, w, p, name, place, lines, extent, split, s)
   local units, count = split[1], split[2]
   local tile = units * count * extent
   local x = {
-    name = name, place = place, lines = lines, along_k = place.along_k, extent = extent, units = units, count = count,
+    name = name, place = place, lines = lines, along_k = place.along_k, gather = place.gather, extent = extent, units = units, count = count,
     tile = tile, tiles = d.ceil_div(lines, tile), vector = s["vector_" .. name],
   }
   x.row, x.rows = x.along_k and p.depth or tile, x.along_k and tile or p.depth
-  x.pitch = (x.row + s.skew * (row_bytes // glsl.bytes(p.op.type))) // x.vector * x.vector
+  x.transposed = s.transpose and not x.along_k and d.all(p.staged, w.is(s.transpose, "staged")) or false
+  local chunk = x.vector
+  if x.transposed then
+    x.block = block(d, p, x)
+    x.row, x.rows = d.choose(x.transposed, p.depth, x.row), d.choose(x.transposed, tile, x.rows)
+    chunk = d.choose(x.transposed, x.block, x.vector)
+  end
+  x.pitch = (x.row + s.skew * (row_bytes // glsl.bytes(p.op.type))) // chunk * chunk
   return x
 end
 
@@ -36,16 +54,44 @@ local function plan(d, w, product, s, shapes)
   p.steps, p.depth = s.steps, s.steps * p.k
   p.staged, p.doubled = d.none(w.is(s.stage, "none")), w.is(s.stage, "double")
   p.straight = w.is(s.store, "straight")
-  p.a = operand(d, p, "a", product.a, product.N, p.m, s.rows, s)
-  p.b = operand(d, p, "b", product.b, product.M, p.n, s.columns, s)
-  p.threads = p.lanes * p.a.units * p.b.units
+  p.threads = p.lanes * s.rows[1] * s.columns[1]
+  p.a = operand(d, w, p, "a", product.a, product.N, p.m, s.rows, s)
+  p.b = operand(d, w, p, "b", product.b, product.M, p.n, s.columns, s)
   p.tiles = d.ceil_div(product.K, p.depth * p.parts)
   p.vector_c = d.min(product.result.widest, w.widest(p.n))
   return p
 end
 
-local function in_tile(x, line, k)
-  return x.along_k and x.tile_buffer { line, k } or x.tile_buffer { k, line }
+local function in_tile(d, x, line, k)
+  if x.along_k then return x.tile_buffer { line, k } end
+  if not x.transposed then return x.tile_buffer { k, line } end
+  local turned, kept = d.choose(x.transposed, 1, 0), d.choose(x.transposed, 0, 1)
+  return x.tile_buffer { line * turned + k * kept, k * turned + line * kept }
+end
+
+-- A tile that is transposed: blocks are read into registers, and written from there.
+local function turn(d, w, p, product, x)
+  local k_first = d.less(1, x.vector)
+  local down, across = p.depth // x.block, x.tile // x.vector -- blocks
+  local load = w.cooperative("turn_" .. x.name, {
+    elements = down * across, row = d.choose(k_first, down, across), vector = 1, threads = p.threads, lanes = p.thread_loops,
+    most_copied = most_rounds_copied,
+  })
+  local first, second = d.choose(k_first, 1, 0), d.choose(k_first, 0, 1)
+  local k = (load.along * first + load.across * second) * x.block
+  local line = (load.along * second + load.across * first) * x.vector
+  local path = w.joined(p.path, { p.tile }, load.loops)
+  local held = d.buffer { "block_" .. x.name, x.block, x.vector, memory = "registers", type = p.op.type }
+  local row, vector = w.loop("block_k_" .. x.name, "unrolled", x.block), w.loop("block_" .. x.name, "vectorized", x.vector)
+  d.statement {
+    "bring " .. x.name, loops = w.joined(path, { row, vector }), when = x.transposed, stores = held { row, vector },
+    reads = { gemm_nest.in_memory(p, product, x, x.first + line + vector, p.k_tile + k + row) },
+  }
+  local of, along = w.loop("line_" .. x.name, "unrolled", x.vector), w.loop("along_" .. x.name, "vectorized", x.block)
+  d.statement {
+    "turn " .. x.name, loops = w.joined(path, { of, along }), when = x.transposed, reads = { held { along, of } },
+    stores = in_tile(d, x, line + of, k + along),
+  }
 end
 
 local function fill(d, w, p, product, x)
@@ -56,7 +102,8 @@ local function fill(d, w, p, product, x)
   local line, k = load.along, load.across
   if x.along_k then line, k = k, line end
   d.statement {
-    "fill " .. x.name, loops = w.joined(p.path, { p.tile }, load.loops), when = p.staged, stores = in_tile(x, line, k),
+    "fill " .. x.name, loops = w.joined(p.path, { p.tile }, load.loops), when = d.all(p.staged, d.none(x.transposed)),
+    stores = in_tile(d, x, line, k),
     reads = { gemm_nest.in_memory(p, product, x, x.first + line, p.k_tile + k) },
   }
 end
@@ -74,7 +121,7 @@ local function load(d, w, p, product, x)
   x.buffer = d.buffer { "fragments_" .. x.name, x.count, share, memory = "registers", type = p.op.type }
   local to = x.buffer { fragment, element }
   d.statement {
-    "load " .. x.name .. " from its tile", loops = path, when = p.staged, stores = to, reads = { in_tile(x, line, k) },
+    "load " .. x.name .. " from its tile", loops = path, when = p.staged, stores = to, reads = { in_tile(d, x, line, k) },
   }
   d.statement {
     "load " .. x.name, loops = path, when = d.none(p.staged), stores = to,
@@ -135,33 +182,36 @@ local function store(d, w, p, product)
   gemm_nest.store_part(d, p, product, path, from, row, column, { name = "store a part", when = through })
 end
 
-function coop_nest.declare(product, schedule, shapes)
-  nest(function(c, d)
-    local w, s = nest_words.of(d), schedule(c)
-    local p = plan(d, w, product, s, shapes)
-    p.a.unit, p.b.unit = w.loop("unit_rows", "thread_x", p.a.units), w.loop("unit_columns", "thread_x", p.b.units)
-    p.lane = w.loop("lane", "thread_x", p.lanes)
-    p.thread_loops = {
-      { loop = p.lane, count = p.lanes }, { loop = p.b.unit, count = p.b.units }, { loop = p.a.unit, count = p.a.units },
+function coop_nest.add(d, product, s, shapes)
+  local w = nest_words.of(d)
+  local p = plan(d, w, product, s, shapes)
+  p.a.unit, p.b.unit = w.loop("unit_rows", "thread_x", p.a.units), w.loop("unit_columns", "thread_x", p.b.units)
+  p.lane = w.loop("lane", "thread_x", p.lanes)
+  p.thread_loops = {
+    { loop = p.lane, count = p.lanes }, { loop = p.b.unit, count = p.b.units }, { loop = p.a.unit, count = p.a.units },
+  }
+  gemm_nest.launch(d, w, p, product, s.walk, { p.a.unit, p.b.unit, p.lane })
+  p.tile, p.step = w.loop("tile", "serial", p.tiles), w.loop("steps", "unrolled", p.steps)
+  p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
+  for _, x in ipairs { p.a, p.b } do
+    gemm_nest.memory(d, p, product, x)
+    x.tile_buffer = d.buffer {
+      "tile_" .. x.name, x.rows, x.pitch, memory = "shared", type = p.op.type, copies = d.choose(p.doubled, 2, 1),
+      used = p.staged,
     }
-    gemm_nest.launch(d, w, p, product, s.walk, { p.a.unit, p.b.unit, p.lane })
-    p.tile, p.step = w.loop("tile", "serial", p.tiles), w.loop("steps", "unrolled", p.steps)
-    p.k_tile = p.tile * p.depth + p.part * (p.depth * p.tiles)
-    for _, x in ipairs { p.a, p.b } do
-      gemm_nest.memory(d, p, product, x)
-      x.tile_buffer = d.buffer {
-        "tile_" .. x.name, x.rows, x.pitch, memory = "shared", type = p.op.type, copies = d.choose(p.doubled, 2, 1),
-        used = p.staged,
-      }
-      fill(d, w, p, product, x)
-    end
-    load(d, w, p, product, p.a)
-    load(d, w, p, product, p.b)
-    products(d, w, p)
-    store(d, w, p, product)
-    store_straight(d, w, p, product)
-    gemm_nest.reduce(d, w, p, product)
-  end)
+    fill(d, w, p, product, x)
+    if x.transposed then turn(d, w, p, product, x) end
+  end
+  load(d, w, p, product, p.a)
+  load(d, w, p, product, p.b)
+  products(d, w, p)
+  store(d, w, p, product)
+  store_straight(d, w, p, product)
+  gemm_nest.reduce(d, w, p, product)
+end
+
+function coop_nest.declare(product, schedule, shapes)
+  nest(function(c, d) coop_nest.add(d, product, schedule(c), shapes) end)
 end
 
 return coop_nest

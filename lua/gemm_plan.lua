@@ -8,8 +8,8 @@
 --
 --     op, matrices, N, M, K      C[N,M] = A[N,K] B[K,M], `matrices` times
 --     a, b                       operands: along_k (whether neighbours in memory are neighbours along K), widest
---                                (vector that its rows can be read in, up to 4), eights (whether 8 f16 at once), elements (of the buffer), pitch (elements from
---                                row to row in memory) or gather (see gemm_text.lua)
+--                                (vector that its rows can be read in, up to 4), eights (whether 8 f16 at once), elements (of the buffer), row (elements of
+--                                one), pitch (elements from row to row in memory) or gather (see gemm_text.lua)
 --     result                     C: widest, pitch, bias ("rows", "columns": what has one bias each), and for several
 --                                images columns (of one image) and image (elements from one image to the next)
 --     a.blocks                   nil, or the format of its weights (blocks.lua)

@@ -3,6 +3,7 @@
 --
 --     gemm_rules.offer(product)      parameters that only some devices and products have; product: see gemm_plan.lua
 --     gemm_rules.declare(product)    constraints and kernels; after all parameters are declared
+--     gemm_rules.begin(product)      where searches begin on GPUs; after that
 --     gemm_rules.plan(product, of)   constraints alone; returns plan(c) and schedule(c). of(c): a configuration's product
 --
 -- The parameters: threads { unused, rows, columns in eights }, registers { unused, virtual and neighbouring rows,
@@ -76,6 +77,34 @@ function gemm_rules.plan(product, of)
     constraint("a tile to be shifted", function(c) return c.edges == "guarded" or plan(c).a.shifted or plan(c).b.shifted end)
   end
   return plan, schedule
+end
+
+-- Where to begin with f32 on GPUs: 8 x 8 sums an invocation, 256 invocations, 16 elements of K, the next tile in registers or
+-- the other half.
+local source = "the best of f32 at 4096 cubed on an H200, 45 TFLOPS (docs/internals/gpus.md)"
+
+function gemm_rules.begin(product)
+  if device.is_cpu or product.op.type ~= "f32" then return end
+  local points, ends, edges, swizzles = {}, gemm.ends(product), gemm.edges(product), gemm.swizzles(product)
+  local function widest(operand)
+    local widths = gemm.widths(operand)
+    return math.min(widths[#widths], 4)
+  end
+  local function add(threads, tile_k, stage)
+    points[#points + 1] = {
+      threads = threads, registers = { 2, 2, 4, 2, 4 }, tile_k = tile_k, stage_a = stage, stage_b = stage, pad = 2,
+      vector_a = widest(product.a), vector_b = widest(product.b), order = { "k", "m", "n" }, unroll = 2048, explicit = "hint",
+      split_k = 1, walk = "group8", together = product.matrices > 1 and 1 or nil, lanes = gemm.lanes and 8 or nil,
+      fragments = gemm.fragments and "late" or nil, swizzle = swizzles and "xor" or nil, ends = ends and "guarded" or nil,
+      edges = edges and "guarded" or nil,
+      subgroup_size = subgroups.choices > 1 and subgroups.least or nil,
+    }
+  end
+  add({ 1, 8, 4 }, { 2, 2, 8 }, "prefetch")
+  add({ 1, 16, 2 }, { 2, 2, 8 }, "prefetch")
+  add({ 1, 8, 4 }, { 2, 1, 16 }, "prefetch")
+  add({ 1, 8, 4 }, { 2, 2, 8 }, "double")
+  begin(source, points)
 end
 
 function gemm_rules.declare(product)

@@ -14,7 +14,7 @@
 -- what lies outside, which is zero.
 
 local glsl = include "glsl.lua"
-local sum, times, over, modulo = glsl.sum, glsl.times, glsl.over, glsl.modulo
+local sum, times, over, modulo, components = glsl.sum, glsl.times, glsl.over, glsl.modulo, glsl.components
 
 local text = {}
 
@@ -128,6 +128,52 @@ function text.moved(p, n)
   return "word", n * glsl.bytes(element) // 4
 end
 
+-- The functions of a gathered operand, as GLSL: the image under an output pixel, and what the kernel sees there.
+function text.image(p, x)
+  local g, of_rows = x.gather, x.place.rows
+  local pixels, rows, taps = g.out_height * g.out_width, g.height * g.width, g.kernel_h * g.kernel_w
+  local channels, all_channels = g.channels // x.vector, g.all_channels // x.vector
+  local function start(index) return times(index, g.stride) .. (g.padding > 0 and " - " .. g.padding or "") end
+  local element, n = p.product.op.type, x.vector
+  if not of_rows then element, n = text.moved(p, x.vector) end
+  local inside = g.padding + g.extra > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
+  if not p.exact_k then
+    inside = "k < " .. p.product.K * (of_rows and 4 or 1) // x.vector .. (inside == "" and "" or " && " .. inside)
+  end
+  local at = g.channels_last and "(row * " .. g.width .. " + column) * " .. all_channels .. " + channel"
+    or "(channel * " .. g.height .. " + row) * " .. g.width .. " + column"
+  at = "pixel.x + " .. at
+  local function value(at) return "matrix_" .. x.name .. "[" .. at .. "]" end
+  local found = inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, x.place.elements // x.vector)), element, n)
+  local lines = {
+    "// The image under an output pixel: its first element, row and column. What lies outside wraps to large numbers.",
+    "uvec3 pixel_of_" .. x.name .. "(uint origin, uint line)",
+    "{",
+    string.format("    const uint image = line / %d, row = line %% %d / %d, column = line %% %d;", pixels, pixels, g.out_width,
+      g.out_width),
+    string.format("    return uvec3(origin + image * %d, %s, %s);", rows * all_channels, start("row"), start("column")),
+    "}",
+    "",
+    "// " .. (of_rows and "Byte" or "Vector") .. " k of what the kernel sees there.",
+    string.format("%s %s_%s(uvec3 pixel, uint k)", glsl.vector(element, n), of_rows and "byte" or "gathered", x.name),
+    "{",
+    string.format("    const uint channel = %s, tap = %s;", g.channels_last and modulo("k", channels) or over("k", taps),
+      g.channels_last and over("k", channels) or modulo("k", taps)),
+    string.format("    const uint row = %s;", sum("pixel.y", times(over("tap", g.kernel_w), g.dilation))),
+    string.format("    const uint column = %s;", sum("pixel.z", times(modulo("tap", g.kernel_w), g.dilation))),
+    "    return " .. found .. ";",
+    "}",
+  }
+  if of_rows then
+    local bytes = {}
+    for i = 0, 3 do bytes[#bytes + 1] = "byte_" .. x.name .. "(pixel, " .. sum("4 * k", i) .. ")" end
+    lines[#lines + 1] = ""
+    lines[#lines + 1] = string.format("uint gathered_%s(uvec3 pixel, uint k) { return uint(pack32(i8vec4(%s))); }", x.name,
+      table.concat(bytes, ", "))
+  end
+  return table.concat(lines, "\n")
+end
+
 -- A value of n elements where the element lies within K, and zero else.
 local function within(p, inside, value, n)
   return p.exact_k and value or glsl.guarded(inside, value, text.moved(p, n))
@@ -184,15 +230,17 @@ end
 -- Shared tiles --------------------------------------------------------------------------------------------------------
 
 -- In round r an invocation brings vector thread + r * threads of the tile, counted as the tile lies in memory: in
--- rows of `row_vectors`. In a loop of rounds r is "i".
-function text.row_vectors(p, x) return (x.along_k and p.depth or x.tile) // x.vector end
+-- rows of `row_vectors`. In a loop of rounds r is "i". Of a tile that is transposed (coop.lua) blocks of vectors are counted
+-- so, or where neighbours follow each other along K, in columns.
+function text.row_vectors(p, x)
+  return x.k_first and p.depth // x.block or (x.along_k and p.depth or x.tile) // x.vector
+end
 
 local function vector_of_round(p, r)
   return r == "i" and "thread + i * " .. p.threads or sum("thread", r * p.threads)
 end
 
--- The row and the place in it; where rows and rounds fit, rounds lie at constant distances.
-function text.place(p, x, r)
+local function place_in_order(p, x, r)
   local row, threads = text.row_vectors(p, x), p.threads
   if r ~= "i" and threads % row == 0 then
     return sum("row_" .. x.name, r * (threads // row)), "place_" .. x.name
@@ -202,6 +250,13 @@ function text.place(p, x, r)
   end
   local vector = vector_of_round(p, r)
   return over(vector, row), modulo(vector, row)
+end
+
+-- The row and the place in it; where rows and rounds fit, rounds lie at constant distances.
+function text.place(p, x, r)
+  local row, at = place_in_order(p, x, r)
+  if x.k_first then return at, row end
+  return row, at
 end
 
 -- The condition under which an invocation has a vector in round r: not every one has in the last round.
@@ -218,9 +273,11 @@ function text.line(p, x, r)
   return x.exact and line or glsl.below(line, x.along_k and x.lines or x.lines // x.vector)
 end
 
--- The vector that is brought in round r for the tile at `k`. `pixel` is the image under its line, if it is gathered.
-function text.fetch(p, x, r, k, pixel)
+-- The vector that is brought in round r for the tile at `k`. `pixel` is the image under its line, if it is gathered; `j`
+-- which vector of a block it is.
+function text.fetch(p, x, r, k, pixel, j)
   local row, at = text.place(p, x, r)
+  if j then row = sum(times(row, x.block), j) end
   local element = sum(x.along_k and over(k, x.vector) or k, x.along_k and at or row)
   if x.gather then return gathered(x, pixel, element) end
   local line, vectors = text.line(p, x, r), x.along_k and p.product.K // x.vector or p.product.K
@@ -229,6 +286,31 @@ function text.fetch(p, x, r, k, pixel)
   if x.along_k then line = times(line, text.pitch(x)) else element = times(element, text.pitch(x)) end
   local value = memory(p, x, sum(text.origin_name(p, x), line, element))
   return within(p, inside, value, x.vector)
+end
+
+-- Line `line` of a block that is transposed, as one vector along K. `names`: its vectors of n lines, one for each element
+-- of K, as they are moved.
+function text.turned(p, names, n, line)
+  local element = p.product.op.type
+  local per_word = 4 // glsl.bytes(element)
+  local pack = ({
+    f32 = function(e) return n == 1 and "floatBitsToUint(" .. e[1] .. ")" or e[1] end,
+    f16 = function(e) return "packFloat2x16(f16vec2(" .. table.concat(e, ", ") .. "))" end,
+    i8 = function(e) return "uint(pack32(i8vec4(" .. table.concat(e, ", ") .. ")))" end,
+  })[element]
+  local function of(name)
+    if n == 1 then return name end
+    local word, at = components(name, n // per_word, line // per_word, 1), line % per_word
+    if element == "f16" then return "unpackFloat2x16(" .. word .. ")" .. (at == 0 and ".x" or ".y") end
+    return element == "i8" and "unpack8(int(" .. word .. "))[" .. at .. "]" or word
+  end
+  local words = {}
+  for k = 1, #names, per_word do
+    local elements = {}
+    for i = k, k + per_word - 1 do elements[#elements + 1] = of(names[i]) end
+    words[#words + 1] = pack(elements)
+  end
+  return #words == 1 and words[1] or glsl.vector("word", #words) .. "(" .. table.concat(words, ", ") .. ")"
 end
 
 -- The result ----------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ local function channels_first(op, s, weights, image)
   local columns, result = s.pixels, { pitch = s.pixels, from_matrix = s.outputs * s.pixels, widest = widest(s.pixels) }
   image.from_matrix = s.inputs * op.height * op.width
   if s.is_plain then
-    image.pitch, image.widest, image.eights = s.pixels, widest(s.pixels), op.type == "f16" and arithmetic.divides(8, s.pixels)
+    image.row, image.pitch, image.widest, image.eights = s.pixels, s.pixels, widest(s.pixels), op.type == "f16" and arithmetic.divides(8, s.pixels)
   else
     columns = op.batch * s.pixels
     if op.batch > 1 then result.columns, result.image = s.pixels, op.out_channels * s.pixels end
@@ -42,7 +42,7 @@ end
 local function channels_last(op, s, weights, image)
   image.along_k, image.from_matrix, image.widest = true, s.inputs, widest(s.inputs, op.in_channels)
   image.eights = op.type == "f16" and arithmetic.divides(8, s.inputs, op.in_channels)
-  image.pitch = s.is_plain and op.in_channels
+  image.row, image.pitch = s.inputs, s.is_plain and op.in_channels
   return {
     N = op.batch * s.pixels, M = s.outputs, a = image, b = weights,
     result = {
@@ -59,7 +59,7 @@ function implicit_gemm.product(op)
   }
   local K = s.inputs * op.kernel_h * op.kernel_w
   local weights = {
-    binding = op.bindings.W, along_k = true, pitch = K, widest = widest(K),
+    binding = op.bindings.W, along_k = true, row = K, pitch = K, widest = widest(K),
     eights = op.type == "f16" and arithmetic.divides(8, K), from_matrix = s.outputs * K, cycle = op.groups, elements = op.out_channels * K,
   }
   local image = {

@@ -1,6 +1,7 @@
 -- The size of subgroups: a parameter where a device lets kernels choose among several.
 --
 --     subgroups.least             the smallest
+--     subgroups.choices           how many there are
 --     subgroups.tiled             whether lanes may be laid out by it: on a GPU that says what it is going to be
 --     subgroups.size(c)           of c's kernel
 --     subgroups.choose(threads)   declares param.subgroup_size, where there is a choice, and that workgroups of threads(c)
@@ -16,6 +17,8 @@ while size <= device.subgroup_most do
 end
 
 subgroups.least = #sizes > 1 and sizes[1] or device.subgroup_size
+
+subgroups.choices = #sizes
 
 subgroups.tiled = not device.is_cpu and device.subgroup_least > 0
 

@@ -71,7 +71,7 @@ function winograd.product(op, m)
   local s = winograd.sizes(op, m)
   local function place(first, rows, columns, along_k)
     return {
-      binding = op.bindings.scratch, first = first, pitch = columns, from_matrix = rows * columns, along_k = along_k, widest = 4,
+      binding = op.bindings.scratch, first = first, row = columns, pitch = columns, from_matrix = rows * columns, along_k = along_k, widest = 4,
     }
   end
   local weights = place(0, s.channels, s.all_filters, false)

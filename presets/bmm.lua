@@ -1,13 +1,16 @@
 -- presets/bmm.lua: C[N,M] = A[N,K] B[K,M] for each of a batch, over the four factorizations of the OpEvo paper, and
 -- nothing else
 local gemm, gemm_nest, matmul = include "gemm_plan.lua", include "gemm_nest.lua", include "matmul.lua"
-local glsl = include "glsl.lua"
+local glsl, units = include "glsl.lua", include "units.lua"
 
 local batch, N, M, K = size("batch", 960), size("N", 128), size("M", 64), size("K", 128)
 local product = matmul.product(operator.batch_matmul {
   batch = batch, N = N, M = M, K = K,
   type = choice("type", glsl.types), layout = choice("layout", { "nn", "nt", "tn", "tt" }),
 })
+
+local api = units.choose(product)
+if api then return units.declare(product, api) end
 
 param.tile_b = factors(batch, 2) -- workgroups, matrices of a workgroup
 param.tile_k = factors(K, 3)     -- tiles, steps through shared memory, elements a step

@@ -1,13 +1,16 @@
 -- presets/conv-implicit.lua: a convolution as a product of matrices, one of which is gathered from the image while it
 -- is loaded. Rows are output channels and columns pixels (nchw), or the other way round (nhwc).
 local gemm, rules = include "gemm_plan.lua", include "gemm_rules.lua"
-local conv2d, implicit_gemm = include "conv2d.lua", include "implicit_gemm.lua"
+local conv2d, implicit_gemm, units = include "conv2d.lua", include "implicit_gemm.lua", include "units.lua"
 
 local channels, extent = device.is_cpu and 32 or 64, device.is_cpu and 28 or 56
 local product = implicit_gemm.product(conv2d.declare {
   batch = device.is_cpu and 1 or 16, in_channels = channels, out_channels = channels,
   height = extent, width = extent, kernel = 3, padding = 1, accumulate = gemm.accumulate,
 })
+
+local api = units.choose(product)
+if api then return units.declare(product, api) end
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights

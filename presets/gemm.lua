@@ -1,9 +1,12 @@
 -- presets/gemm.lua: C[N,M] = A[N,K] B[K,M], one product or a batch of them, everything a hand-written kernel would
 -- choose from
 local gemm, rules, matmul = include "gemm_plan.lua", include "gemm_rules.lua", include "matmul.lua"
-local glsl = include "glsl.lua"
+local glsl, units = include "glsl.lua", include "units.lua"
 
 local product = matmul.declare(device.is_cpu and 256 or 2048, glsl.types, gemm.accumulate, true)
+
+local api = units.choose(product)
+if api then return units.declare(product, api) end
 
 -- Budgets, not sizes: the first part is what is left out, so that any size can be tiled and few points ask too much.
 param.threads   = factors(device.is_cpu and 8 or 32, 3)   -- unused, rows, columns in eights
@@ -28,3 +31,4 @@ end
 
 rules.offer(product)
 rules.declare(product)
+rules.begin(product)

@@ -3,7 +3,7 @@
 -- by the invocations of a workgroup, which add up what they have.
 local skinny, skinny_nest = include "skinny.lua", include "skinny_nest.lua"
 local gemm, matmul, subgroups = include "gemm_plan.lua", include "matmul.lua", include "subgroups.lua"
-local glsl = include "glsl.lua"
+local glsl, units = include "glsl.lua", include "units.lua"
 
 local product = matmul.declare({
   N = device.is_cpu and 1024 or 4096, M = 1, K = device.is_cpu and 1024 or 4096,
@@ -15,6 +15,9 @@ end
 if product.a.blocks and skinny.sides(product).name ~= "a" then
   error("the operand in blocks has the fewer lines (choose N of at least M)")
 end
+-- On matrix units from four rows or columns on: with fewer, memory decides whatever multiplies.
+local api = units.choose(product, math.min(product.N, product.M) >= 4)
+if api then return units.declare(product, api) end
 
 param.group   = factors(device.is_cpu and 64 or 512, 3)           -- unused, invocations along K, along the lines
 param.lines   = discrete { 1, 2, 4, 8 }                           -- vectors of lines (or lines, where vectors lie along K)

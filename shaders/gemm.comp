@@ -90,49 +90,9 @@ ${stored(x.vector)} quads_${x.name}(uint at)
 %   end)
 % end
 %
-% -- Images ------------------------------------------------------------------------------------------------------------
-%
 % each("gather", function(x)
-%   local g = x.gather
-%   local pixels, rows, taps = g.out_height * g.out_width, g.height * g.width, g.kernel_h * g.kernel_w
-%   local channels, all_channels = g.channels // x.vector, g.all_channels // x.vector
-%   local function start(index) return times(index, g.stride) .. (g.padding > 0 and " - " .. g.padding or "") end
 
-// The image under an output pixel: its first element, row and column. What lies outside wraps to large numbers.
-uvec3 pixel_of_${x.name}(uint origin, uint line)
-{
-    const uint image = line / ${pixels}, row = line % ${pixels} / ${g.out_width}, column = line % ${g.out_width};
-    return uvec3(origin + image * ${rows * all_channels}, ${start("row")}, ${start("column")});
-}
-
-// ${x.place.rows and "Byte" or "Vector"} k of what the kernel sees there.
-%   local of_rows = x.place.rows
-${in_memory(x)} ${of_rows and "byte" or "gathered"}_${x.name}(uvec3 pixel, uint k)
-{
-%   local inside = g.padding + g.extra > 0 and "row < " .. g.height .. " && column < " .. g.width or ""
-%   if not p.exact_k then
-%     inside = "k < " .. product.K * (of_rows and 4 or 1) // x.vector .. (inside == "" and "" or " && " .. inside)
-%   end
-%   if g.channels_last then
-    const uint channel = ${glsl.modulo("k", channels)}, tap = ${over("k", channels)};
-%   else
-    const uint channel = ${over("k", taps)}, tap = ${glsl.modulo("k", taps)};
-%   end
-    const uint row = ${sum("pixel.y", times(over("tap", g.kernel_w), g.dilation))};
-    const uint column = ${sum("pixel.z", times(glsl.modulo("tap", g.kernel_w), g.dilation))};
-%   local at = g.channels_last and "(row * " .. g.width .. " + column) * " .. all_channels .. " + channel"
-%     or "(channel * " .. g.height .. " + row) * " .. g.width .. " + column"
-%   at = "pixel.x + " .. at
-%   local function value(at) return "matrix_" .. x.name .. "[" .. at .. "]" end
-%   local elements = x.place.elements // x.vector
-    return ${inside == "" and value(at) or glsl.guarded(inside, value(glsl.below(at, elements)), of_rows and op.type or p.element, x.vector)};
-}
-%   if of_rows then
-%     local bytes = {}
-%     for i = 0, 3 do bytes[#bytes + 1] = "byte_" .. x.name .. "(pixel, " .. sum("4 * k", i) .. ")" end
-
-uint gathered_${x.name}(uvec3 pixel, uint k) { return uint(pack32(i8vec4(${table.concat(bytes, ", ")}))); }
-%   end
+${text.image(p, x)}
 % end)
 %
 % -- Writes once what does the same for all tiles, else for those that lie within K and for those that may not. `k`: where

@@ -8,7 +8,8 @@
 % local sum, times, over = glsl.sum, glsl.times, glsl.over
 % local output = whole and glsl.output(op) or glsl.wide(sums)
 % local is_finished = whole and epilogue.is_needed(op)
-% local last = p.straight and epilogue.of_numbers(op) or epilogue.of(op, { sums = sums, n = n, along_bias = true })
+% local along_bias = result.bias == "columns"
+% local last = p.straight and epilogue.of_numbers(op) or epilogue.of(op, { sums = sums, n = n, along_bias = along_bias })
 % for _, name in ipairs(glsl.extensions(op.type)) do
 #extension ${name} : require
 % end
@@ -33,30 +34,67 @@ ${last.text}
 % end
 % if p.staged then
 %   for _, x in ipairs(operands) do
-shared ${glsl.vector(text.moved(p, x.vector))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
+shared ${glsl.vector(text.moved(p, x.chunk))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
 %   end
 % end
 % if not p.straight then
 shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; // a fragment of each subgroup
 % end
+% for _, x in ipairs(operands) do
+%   if x.gather then
+
+${text.image(p, x)}
+%   end
+% end
 %
 % -- Tiles ---------------------------------------------------------------------------------------------------------------
 %
-% -- Puts a vector of round r into its place.
-% local function put(x, r, value, half_tile)
+% -- What is brought in round r: a vector, or the vectors of a block, by the names that they have while they wait.
+% local function brought(x, r)
+%   local names = {}
+%   for j = 0, x.block - 1 do names[#names + 1] = "next_" .. x.name .. "_" .. r .. (x.transposed and "_" .. j or "") end
+%   return names
+% end
+% local pixels = {} -- of gathered operands by their lines, where they are found before the loop
+% local function fetch(x, r, k, j)
+%   local line = x.gather and text.line(p, x, r)
+%   return text.fetch(p, x, r, k, line and (pixels[line] or text.pixel(p, x, line)), x.transposed and j - 1)
+% end
+%
+% -- Puts a vector of round r into its place, or a block of vectors with its lines as rows.
+% local function put(x, r, values, half_tile)
 %   local row, at = text.place(p, x, r)
-%   local to = sum(half_tile, times(row, x.pitch), at)
-            ${text.if_any(p, x, r)}tile_${x.name}[${to}] = ${value};
+%   if not x.transposed then
+            ${text.if_any(p, x, r)}tile_${x.name}[${sum(half_tile, times(row, x.pitch), at)}] = ${values[1]};
+%     return
+%   end
+        ${text.if_any(p, x, r)}{
+%   for line = 0, x.vector - 1 do
+%     local to = sum(half_tile, times(at, x.vector * x.pitch), line * x.pitch, row)
+            tile_${x.name}[${to}] = ${text.turned(p, values, x.vector, line)};
+%   end
+        }
 % end
 %
 % -- Fills a tile at once: all rounds, in a loop when they are many.
 % local function fill(x, k, half_tile)
 %   if x.looped then
-        for (uint i = 0; i < ${x.rounds}; ++i)
+        for (uint i = 0; i < ${x.rounds}; ++i)${x.transposed and " {" or ""}
 %   end
 %   for n = 0, x.looped and 0 or x.rounds - 1 do
 %     local r = x.looped and "i" or n
-%     put(x, r, text.fetch(p, x, r, k), half_tile or "0")
+%     if x.transposed then
+%       for j, name in ipairs(brought(x, r)) do
+            ${glsl.vector(text.moved(p, x.vector))} ${name};
+            ${text.if_any(p, x, r)}${name} = ${fetch(x, r, k, j)};
+%       end
+%       put(x, r, brought(x, r), half_tile or "0")
+%     else
+%       put(x, r, { fetch(x, r, k) }, half_tile or "0")
+%     end
+%   end
+%   if x.looped and x.transposed then
+        }
 %   end
 % end
 %
@@ -64,14 +102,16 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 % local function fetch_ahead(k)
 %   for _, x in ipairs(operands) do
 %     for r = 0, x.rounds - 1 do
-        ${text.if_any(p, x, r)}next_${x.name}_${r} = ${text.fetch(p, x, r, k)};
+%       for j, name in ipairs(brought(x, r)) do
+        ${text.if_any(p, x, r)}${name} = ${fetch(x, r, k, j)};
+%       end
 %     end
 %   end
 % end
 % local function put_ahead(half_tile)
 %   for _, x in ipairs(operands) do
 %     for r = 0, x.rounds - 1 do
-%       put(x, r, "next_" .. x.name .. "_" .. r, half_tile == "0" and "0" or half_tile .. x.name)
+%       put(x, r, brought(x, r), half_tile == "0" and "0" or half_tile .. x.name)
 %     end
 %   end
 % end
@@ -81,13 +121,13 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
 % -- Loads fragment i of an operand, k fragments into the tile. A's are rows of C, and lie so when K goes along them; B's
 % -- are its columns.
 % local function load(x, i, k)
-%   local memory = { name = (p.staged and "tile_" or "matrix_") .. x.name, element = op.type, vector = x.vector }
+%   local n = p.staged and x.chunk or x.vector
+%   local memory = { name = (p.staged and "tile_" or "matrix_") .. x.name, element = op.type, vector = n }
 %   local pitch = p.staged and x.pitch or text.pitch(x)
 %   local line, element = sum("line_" .. x.name, i * x.extent), sum(p.staged and "0" or "k_tile", k * p.k)
-%   local at = x.along_k and sum(times(line, pitch), over(element, x.vector))
-%     or sum(times(element, pitch), over(line, x.vector))
+%   local at = x.row_along_k and sum(times(line, pitch), over(element, n)) or sum(times(element, pitch), over(line, n))
 %   local base = p.stage == "double" and "read_" .. x.name or not p.staged and text.origin_name(p, x) or "0"
-            ${u.load(x.name, x.name .. "_" .. i, memory, sum(base, at), pitch, x.along_k == (x.name == "b"))}
+            ${u.load(x.name, x.name .. "_" .. i, memory, sum(base, at), pitch, x.row_along_k == (x.name == "b"))}
 % end
 %
 % local function products()
@@ -122,7 +162,7 @@ shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; /
     {
         const uint row = ${sum("first_a", "corner_a", i * p.m)}, column = ${sum("first_b", "corner_b", j * p.n)};
         ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
-        const uint at = ${sum(origin, times(c_row, pitch), "column")};
+        const uint at = ${sum(origin, times(c_row, pitch), whole and text.column(p, "column", 1) or "column")};
 %   if is_finished then
 %     local wide, added = glsl.wide(output), {}
 %     become(wide, "sums")
@@ -170,11 +210,18 @@ void main()
 %     if not x.looped then
     const uint row_${x.name} = thread / ${text.row_vectors(p, x)}, place_${x.name} = thread % ${text.row_vectors(p, x)};
 %     end
+%     for r = 0, x.hoisted and x.rounds - 1 or -1 do
+%       local line = text.line(p, x, r)
+%       if not pixels[line] then
+%         pixels[line] = "pixel_" .. x.name .. "_" .. r
+    const uvec3 ${pixels[line]} = ${text.pixel(p, x, line)};
+%       end
+%     end
 %     if p.halves == "swapped" then
     uint read_${x.name} = 0, write_${x.name} = ${x.chunks};
 %     end
 %     for r = 0, p.ahead and x.rounds - 1 or -1 do
-    ${glsl.vector(text.moved(p, x.vector))} next_${x.name}_${r};
+    ${glsl.vector(text.moved(p, x.vector))} ${table.concat(brought(x, r), ", ")};
 %     end
 %   end
 % end
@@ -235,7 +282,7 @@ void main()
 
 % -- Rows of C lie apart as the result does, those of parts without gaps.
 % local pitch = (whole and result.pitch or product.M) // n
-% local origin = whole and text.origin(p, result, n) or "0"
+% local origin = whole and text.origin(p, result, n) or text.origin_of_parts(p, n)
 % local c_row = whole and "row" or sum(times(text.part(p), product.N), "row")
 % local waits = p.store == "subgroup" and "subgroupBarrier()" or "barrier()"
 % local fragment, vectors = p.m * p.n, p.m * p.n // n
@@ -256,7 +303,7 @@ void main()
 %     if not b.exact then inside[#inside + 1] = "column < " .. product.M // n end
         ${#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or ""}{
             const uint from = ${sum(times("unit", fragment), times("vector", n))};
-            const uint at = ${sum(origin, times(c_row, pitch), "column")};
+            const uint at = ${sum(origin, times(c_row, pitch), whole and text.column(p, "column", n) or "column")};
 %     local elements = {}
 %     for v = 0, n - 1 do elements[#elements + 1] = "finished_sum[" .. sum("from", v) .. "]" end
 %     local value = glsl.vector(sums, n) .. "(" .. table.concat(elements, ", ") .. ")"

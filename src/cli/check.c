@@ -134,6 +134,7 @@ static int check_compile(struct script *script, const struct gpu_info *device,
                                      .count = arguments_integer(a, "compile", 0),
                                      .seed = (uint64_t)arguments_integer(a, "seed", 1),
                                      .validate = arguments_flag(a, "validate"),
+                                     .verbose = arguments_flag(a, "verbose"),
                                      .fault = arguments_text(a, "fault")};
     if (!sample_take(&o, &s, &e))
         code = fail_with(&e, EXIT_FAILED);
@@ -712,6 +713,7 @@ static const struct option options[] = {
     {"seed", OPTION_INTEGER, "S", "seed of the configurations of --compile (default: 1)", 0,
      1L << 53},
     {"validate", OPTION_FLAG, NULL, "with --compile: use the Khronos validation layer"},
+    {"verbose", OPTION_FLAG, NULL, "with --compile: print the logs of workers and drivers"},
     OPTION_FAULT,
     OPTION_GLSLANG,
     OPTION_SANDBOX,

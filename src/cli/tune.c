@@ -484,7 +484,7 @@ static const struct option tune_options[] = {
      "second trial; those that the model gives no chance are dropped (-: standard input)"},
     {"warm-start", OPTION_TEXT, "FILE|ID|baseline[,...]|none",
      "begin with the best of these sessions and files (export --as warm-start), or with the "
-     "baselines of the space (default)"},
+     "baselines of the space and, on a device, where the space begins (default)"},
     {"transfer", OPTION_TEXT, "ID[,...]|auto|none",
      "train the strategy's model with the results of other sessions too, or of all that fit (auto; "
      "default: none, for walk those of this device)"},

@@ -245,8 +245,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)];
     bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
-    bool anywhere = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
-    if (strcmp(s->name, "units") == 0 && !anywhere) // others are of devices that have them
+    bool is_units = strcmp(s->name, "units") == 0;
+    if (is_units && (rng_below(d->rng, 2) || strcmp(value, "none") != 0))
         value = "emulated";
     else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
         value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";

@@ -36,8 +36,11 @@ static void log_line(void *context, int worker, const char *line)
     static const char warning[] = "tilewalk: warning: ", message[] = "validation: ";
     struct run *r = context;
     (void)worker;
-    if (!str_starts(line, warning))
+    if (!str_starts(line, warning)) {
+        if (r->options->verbose)
+            fprintf(stderr, "%s\n", line);
         return;
+    }
     r->found->messages += str_starts(line + sizeof warning - 1, message);
     log_warning("%s", line + sizeof warning - 1);
 }

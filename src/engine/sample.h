@@ -20,6 +20,7 @@ struct sample_options {
     bool runs;
     double seconds;    // after which no more are begun; 0: no limit
     bool validate;     // with the Khronos validation layer
+    bool verbose;      // lines of workers and drivers go to stderr
     const char *fault; // as in pool_options
 };
 

@@ -84,7 +84,8 @@ struct open_trial {
 // The beginning of a new session (session_problem.c). The first two are the caller's.
 struct beginning {
     const char *warm_from; // sources of its warm start, or NULL
-    bool at_baselines;     // it is new, and its options have no warm start
+    bool is_standard;      // it is new, and its options have no warm start
+    bool on_device;        // it measures
     struct warm_start begun_with;
     const char *guesses_from; // the file of its guesses, or NULL
     struct warm_start guesses;

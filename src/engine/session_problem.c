@@ -374,20 +374,25 @@ static bool choose_warm(struct session *s, const struct search_problem *problem,
     struct beginning *b = &s->beginning;
     struct warm_start *warm = &b->begun_with;
     struct str text = {0};
-    if (!b->warm_from && !b->at_baselines)
+    if (!b->warm_from && !b->is_standard)
         return warm_parse(s->space, s->record.warm, &s->arena, warm, e);
     if (str_equal(b->warm_from, WARM_NONE))
         return true;
-    if (b->at_baselines)
-        warm_take_baselines(problem, &s->arena, warm);
+    if (b->is_standard)
+        warm_take_standard(problem, b->on_device, &s->arena, warm);
     else if (!warm_read(s->store.db, b->warm_from, problem, &s->arena, warm, e))
         return false;
-    if (!warm->count)
+    if (!warm->count && !warm->skipped)
         return true;
     warm_add_keys(s->space, warm, &text);
-    s->record.warm = keep(s, &text);
+    s->record.warm = warm->count ? keep(s, &text) : NULL;
+    const char *of = b->warm_from;
+    if (b->is_standard)
+        of = s->space->beginning_count ? s->space->beginning[0].name : WARM_BASELINE;
     str_printf(&text, "warm start: begins with %d configuration%s of %s", warm->count,
-               warm->count == 1 ? "" : "s", b->at_baselines ? WARM_BASELINE : b->warm_from);
+               warm->count == 1 ? "" : "s", of);
+    if (warm->skipped)
+        str_printf(&text, ", %d skipped that cannot run here", warm->skipped);
     if (warm->moved)
         str_printf(&text, ", %d moved to the nearest here", warm->moved);
     if (warm->left_out)

@@ -300,7 +300,8 @@ static bool start(struct session *s, struct session_options *o, struct backend_c
     bool is_default = !o->transfer && o->transfers && c->on_device && !same_space && !o->network;
     s->beginning = (struct beginning){.warm_from = o->warm,
                                       .guesses_from = o->guesses,
-                                      .at_baselines = !o->warm && !same_space,
+                                      .is_standard = !o->warm && !same_space,
+                                      .on_device = c->on_device,
                                       .wish = {.wanted = is_default ? "auto" : o->transfer,
                                                .earlier = o->earlier,
                                                .is_default = is_default}};

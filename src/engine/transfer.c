@@ -273,11 +273,20 @@ static void keep(const struct config_set *known, struct arena *a, struct warm_st
         config_set_get(known, i, &out->config[i]);
 }
 
-void warm_take_baselines(const struct search_problem *problem, struct arena *a,
-                         struct warm_start *out)
+void warm_take_standard(const struct search_problem *problem, bool on_device, struct arena *a,
+                        struct warm_start *out)
 {
     struct warm_reader r = reader_of(problem, a, WARM_MOST, out);
+    const struct space *s = problem->space;
     take_baselines(&r);
+    for (int i = 0; on_device && i < s->beginning_count; i++) {
+        const struct baseline *b = &s->beginning[i];
+        bool is_new;
+        if (b->misfit || !search_is_legal(problem, &b->config))
+            out->skipped++;
+        else
+            config_set_add(&r.known, &b->config, &is_new);
+    }
     keep(&r.known, a, out);
     config_set_finish(&r.known);
 }

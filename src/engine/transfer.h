@@ -80,11 +80,14 @@ struct warm_start {
     int count;
     int moved;    // of these, how many are not exactly those of the source
     int left_out; // configurations for which nothing legal near them was found
+    int skipped;  // points of the space's beginning that cannot run here
 };
 
-// Takes the default of a session: the baselines of its space that fit here, if there are any.
-void warm_take_baselines(const struct search_problem *problem, struct arena *a,
-                         struct warm_start *out);
+// Takes the default of a session: the baselines of its space that fit here, if there are any, and
+// on a device the points that the space begins with, as far as they can run there. Recordings and
+// synthetic landscapes are searched without these: there strategies are compared.
+void warm_take_standard(const struct search_problem *problem, bool on_device, struct arena *a,
+                        struct warm_start *out);
 
 // `sources`: names of files, numbers of sessions and WARM_BASELINE, joined by commas. False when
 // one cannot be read, has other parameters, or has nothing that fits.

@@ -1,5 +1,5 @@
-// minimize, maximize, baseline, export, derived, constraint, resources, scratch and nest of a space
-// file.
+// minimize, maximize, baseline, begin, export, derived, constraint, resources, scratch and nest of a
+// space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
@@ -78,6 +78,28 @@ static const char *push_value(lua_State *L)
     return lua_tostring(L, -1);
 }
 
+// Reads the table at `table`, which says every parameter's value. `what` names it.
+static void read_point(lua_State *L, struct space *space, const char *what, int table,
+                       struct baseline *b)
+{
+    const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
+    for (int j = 0; j < space->param_count; j++)
+        names[j] = space->param[j].name;
+    check_fields(L, table, what, names);
+    const int top = lua_gettop(L);
+    for (int j = 0; j < space->param_count; j++) {
+        const struct param *p = &space->param[j];
+        const char *of = lua_pushfstring(L, "%s: %s", what, p->name);
+        if (lua_getfield(L, table, p->name) == LUA_TNIL)
+            luaL_error(L, "%s is missing: it says every parameter's value", of);
+        if (!read_value(L, p, of, b->config.slot + p->offset) && !b->misfit)
+            b->misfit = arena_printf(&space->arena, "%s has no value %s", p->name, push_value(L));
+        lua_settop(L, top);
+    }
+    if (b->misfit)
+        b->config = (struct config){0};
+}
+
 static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = value, ... }, ... }
 {
     struct script *s = script_loading(L, "baseline");
@@ -94,28 +116,35 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
                 luaL_error(L, "baseline '%s' is declared twice", name);
         if (space->baseline_count == SPACE_MAX_BASELINES)
             luaL_error(L, "more than %d baselines", SPACE_MAX_BASELINES);
-        struct baseline b = {.name = arena_strdup(&space->arena, name)};
-        const char *names[SPACE_MAX_PARAMS + 1] = {NULL};
+        struct baseline *b = &space->baseline[space->baseline_count++];
+        *b = (struct baseline){.name = arena_strdup(&space->arena, name)};
         const int table = lua_gettop(L);
-        for (int j = 0; j < s->space->param_count; j++)
-            names[j] = s->space->param[j].name;
-        check_fields(L, table, lua_pushfstring(L, "baseline '%s'", b.name), names);
-        for (int j = 0; j < s->space->param_count; j++) {
-            const struct param *p = &s->space->param[j];
-            const char *what = lua_pushfstring(L, "baseline '%s': %s", b.name, p->name);
-            if (lua_getfield(L, table, p->name) == LUA_TNIL)
-                luaL_error(L, "%s is missing: it says every parameter's value", what);
-            if (!read_value(L, p, what, b.config.slot + p->offset) && !b.misfit)
-                b.misfit =
-                    arena_printf(&s->space->arena, "%s has no value %s", p->name, push_value(L));
-            lua_settop(L, table);
-        }
-        if (b.misfit)
-            b.config = (struct config){0};
-        space->baseline[space->baseline_count++] = b;
+        read_point(L, space, lua_pushfstring(L, "baseline '%s'", b->name), table, b);
         lua_settop(L, 2);
     }
     s->baseline_params = s->space->param_count;
+    return 0;
+}
+
+static int declare_begin(lua_State *L) // begin("source", { { parameter = value, ... }, ... })
+{
+    struct script *s = script_loading(L, "begin");
+    struct space *space = s->space;
+    lua_settop(L, 2);
+    const char *source = arena_strdup(&space->arena, check_string(L, 1, "begin: the source"));
+    int count = check_list(L, 2, "begin");
+    for (int i = 1; i <= count; i++) {
+        if (space->beginning_count == SPACE_MAX_BASELINES)
+            luaL_error(L, "begin: more than %d points", SPACE_MAX_BASELINES);
+        struct baseline *b = &space->beginning[space->beginning_count++];
+        *b = (struct baseline){.name = source};
+        const char *what = lua_pushfstring(L, "begin: point %d", i);
+        lua_geti(L, 2, i);
+        check_type(L, -1, what, LUA_TTABLE);
+        read_point(L, space, what, lua_gettop(L), b);
+        lua_settop(L, 2);
+    }
+    s->baseline_params = space->param_count;
     return 0;
 }
 
@@ -428,10 +457,13 @@ static int declare_rule(lua_State *L)
 
 void declare_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"baseline", declare_baseline}, {"export", declare_export},
-        {"derived", declare_derived},   {"constraint", declare_constraint},
-        {"kernel", declare_kernel},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"baseline", declare_baseline},
+                                         {"begin", declare_begin},
+                                         {"export", declare_export},
+                                         {"derived", declare_derived},
+                                         {"constraint", declare_constraint},
+                                         {"kernel", declare_kernel},
+                                         {NULL, NULL}};
     static const struct script_closure rules[] = {{OBJECTIVE_MINIMIZE, declare_objective, 0},
                                                   {OBJECTIVE_MAXIMIZE, declare_objective, 0},
                                                   {"resources", declare_rule, RESOURCES},

@@ -8,7 +8,7 @@
 //     declare_nest.c    the function of nest
 //     declare_compute.c tensor, compute, output, with compute.c: expressions and stages
 //     declare_operator.c  operator, and the operator as Lua sees it: `op`
-//     declare.c         baseline, export, derived, constraint, resources, scratch, nest
+//     declare.c         baseline, begin, export, derived, constraint, resources, scratch, nest
 //     declare_kernel.c  kernel
 //     shader.c          kernels that others wrote
 //     declare_param.c   param and the five kinds
@@ -149,7 +149,7 @@ struct script {
         const char *test;
     } host[SCRIPT_MAX_FORMS]; // of each form
     int form_count;
-    int baseline_params;   // parameters when the last baseline was declared
+    int baseline_params;   // parameters when the last baseline or beginning was declared
     const char *objective; // of minimize and maximize (space/objective.h); NULL: there are kernels
 
     struct view view;

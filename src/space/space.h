@@ -69,6 +69,8 @@ struct space {
     int constraint_capacity;
     struct baseline baseline[SPACE_MAX_BASELINES];
     int baseline_count;
+    struct baseline beginning[SPACE_MAX_BASELINES]; // points that searches on devices begin with;
+    int beginning_count;                            // each named by its source
     // Computes what a configuration needs of a device; NULL when the space declares nothing.
     bool (*resources)(void *context, const struct config *c, struct resources *out, struct err *e);
     // The same, and records what it read. NULL: it may read everything.

@@ -14,10 +14,14 @@ many() {
     grep -c '"configuration":' "$1"
 }
 
-# coop NAME START OPTION...: gemm-coop with the configurations of a file, and no others.
+# coop NAME START OPTION...: gemm-coop with the configurations of a file, and no others. With layout=nt nothing is transposed.
 coop() {
     local name=$1 start=$starts/$2.json
     shift 2
+    if [[ $* = *layout=nt* ]]; then
+        sed '/"transpose": "staged"/d; s/"transpose": "none", //' "$start" >"$work/nt.json"
+        start=$work/nt.json
+    fi
     tune "$name" 45 gemm-coop "${given[@]}" --warm-start "$start" --trials "$(many "$start")" "$@"
 }
 

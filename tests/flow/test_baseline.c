@@ -159,6 +159,34 @@ static void test_warm_start(void **state)
     assert_refused(&r, 2, "'small' declares no baseline", "--warm-start baseline");
 }
 
+// Where a space begins: on a device the first trials are the points that can run there.
+static void test_begin(void **state)
+{
+    static const char begins[] =
+        "begin('a person', {\n"
+        "  { tile = { 32, 1, 2, 1 }, unroll = 0, order = { 'n', 'm', 'k' }, stage = 'none' },\n"
+        "  { tile = { 1, 1, 64, 1 }, unroll = 16, order = { 'n', 'm', 'k' }, stage = 'none' },\n"
+        "  { tile = { 4, 4, 4, 1 }, unroll = 17, order = { 'n', 'm', 'k' }, stage = 'none' },\n"
+        "  { tile = { 4, 4, 4, 1 }, unroll = 0, order = { 'n', 'm', 'k' }, stage = 'double' },\n"
+        "})\n";
+    struct box *b = *state;
+    copy_small(b);
+    const char *file =
+        box_write(b, "begun.lua",
+                  arena_printf(&b->arena, "%s%s", box_read(b, box_path(b, "small.lua")), begins));
+    struct result r = RUN(b, "tune", file, "--trials", "2", "--seed", "1", "--plain");
+    assert_ok(&r);
+    assert_contains(r.err, "3 skipped");
+    assert_int_equal(number_of(listed_session(b, 1), "warm_start"), 1);
+    assert_non_null(strstr(sequence(b, 1), "32,1,2,1"));
+    r = RUN(b, "tune", file, "--trials", "2", "--seed", "1", "--warm-start", "none");
+    assert_ok(&r);
+    assert_int_equal(number_of(listed_session(b, 2), "warm_start"), 0);
+    r = RUN(b, "tune", file, SOURCE);
+    assert_ok(&r);
+    assert_int_equal(number_of(listed_session(b, 3), "warm_start"), 0);
+}
+
 // On the device they are in the race: verified, and timed beside the winner.
 static void test_raced(void **state)
 {
@@ -224,7 +252,7 @@ TEST_GROUP(baseline)
         FLOW_TEST(test_killed),
         FLOW_TEST(test_warm_start),
     };
-    const struct CMUnitTest on_device[] = {FLOW_TEST(test_raced),
+    const struct CMUnitTest on_device[] = {FLOW_TEST(test_begin), FLOW_TEST(test_raced),
                                            FLOW_TEST(test_raced_after_resume)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed || !has_device() ? failed : cmocka_run_group_tests(on_device, NULL, NULL);

@@ -199,9 +199,50 @@ static void a_third_of_rich_spaces_is_legal(void **state)
     }
 }
 
+// Where searches begin is within the space, and a device with 255 registers can run it.
+static void beginnings_can_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset, *set;
+        int points;
+    } begins[] = {
+        {"gemm-coop", "", 7},
+        {"gemm-coop", "layout=nt", 4},
+        {"gemm-coop", "layout=tn type=i8", 7},
+        {"gemm-coop", "accumulate=f16 K=2000", 8},
+        {"gemm", "", 4},
+        {"gemm", "layout=tt N=2047 M=2047 K=2047 batch=2", 4},
+        {"gemm", "type=f16", 7},
+        {"bmm", "type=f16", 5},
+        {"conv-implicit", "type=f16 out_channels=256", 4},
+        {"conv-implicit", "type=f16 layout=nhwc", 3},
+        {"conv-implicit", "type=f16 units=none", 0},
+    };
+    struct limits l = variant_gpu;
+    l.registers = 255;
+    l.accumulators = 128;
+    for (size_t i = 0; i < COUNT(begins); i++) {
+        struct script *s = variant_load(begins[i].preset, "discrete", &l, begins[i].set);
+        const struct space *space = script_space(s);
+        if (space->beginning_count != begins[i].points)
+            fail_msg("%s %s: %d points", begins[i].preset, begins[i].set, space->beginning_count);
+        for (int k = 0; k < space->beginning_count; k++) {
+            const struct baseline *b = &space->beginning[k];
+            struct verdict v = {.legal = false};
+            struct err e = {.text = ""};
+            if (b->misfit || !space_judge(space, &l, &b->config, &v, &e) || !v.legal)
+                fail_msg("%s %s: point %d: %s%s%s", begins[i].preset, begins[i].set, k,
+                         b->misfit ? b->misfit : "", v.reason, e.text);
+        }
+        script_destroy(s);
+    }
+}
+
 TEST_GROUP(declared)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beginnings_can_run),
         cmocka_unit_test(papers_spaces_have_their_sizes),
         cmocka_unit_test(a_third_of_rich_spaces_is_legal),
         cmocka_unit_test(families_hold_what_they_declare),

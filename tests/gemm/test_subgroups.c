@@ -23,6 +23,12 @@ static struct limits with_range(uint32_t least, uint32_t most)
     return l;
 }
 
+// Those of halves have matrix units here, which ask for the smallest as gemm-coop does.
+static const char *settings_of(const char *preset)
+{
+    return str_equal(preset, "gemm16") ? "units=none" : "";
+}
+
 // The size that the parameter has in `c`; 0: there is none.
 static uint32_t size_in(const struct script *s, const struct config *c)
 {
@@ -60,7 +66,7 @@ static void check_point(struct script *s, const struct config *c, const struct r
 static void check_range(const char *preset, struct rng *r)
 {
     struct limits l = with_range(LEAST, MOST);
-    struct script *s = variant_load(preset, "discrete", &l, "");
+    struct script *s = variant_load(preset, "discrete", &l, settings_of(preset));
     uint32_t seen = 0;
     for (int i = 0; i < DRAWN; i++) {
         struct config c;
@@ -89,14 +95,15 @@ static bool lays_out_lanes(const struct script *s)
 static void check_one(const char *preset, struct rng *r)
 {
     struct limits none = with_range(0, 0), one = with_range(MOST, MOST);
-    struct script *same = variant_load(preset, "discrete", &one, "");
+    struct script *same = variant_load(preset, "discrete", &one, settings_of(preset));
     bool lays_out = lays_out_lanes(same);
     if (lays_out) {
         script_destroy(same);
-        same = variant_load(preset, "cpu", &one, "");
+        same = variant_load(preset, "cpu", &one, settings_of(preset));
         assert_non_null(strstr("gemm gemm16 conv-implicit conv1x1 conv-winograd", preset));
     }
-    struct script *s = variant_load(preset, lays_out ? "cpu" : "discrete", &none, "");
+    struct script *s =
+        variant_load(preset, lays_out ? "cpu" : "discrete", &none, settings_of(preset));
     struct config c;
     struct resources needs;
     struct job job, other;
@@ -122,7 +129,7 @@ static void check_one(const char *preset, struct rng *r)
 static bool is_computed(const char *preset)
 {
     struct limits l = with_range(LEAST, MOST);
-    struct script *s = variant_load(preset, "discrete", &l, "");
+    struct script *s = variant_load(preset, "discrete", &l, settings_of(preset));
     const struct custom_operation *c = custom_of(script_operation(s));
     bool computed = c && c->definition;
     script_destroy(s);

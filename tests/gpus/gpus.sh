@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gpus.sh ROOT FOLDER [--kernels N | --choices] [NAME...]: a Markdown table of what compilers for GPUs make of random kernels of
-# some presets, or of one kernel with each of its choices; a NAME is a GPU's, a preset's or a space file's. Drivers and shims
+# gpus.sh ROOT FOLDER [--kernels N | --choices | --loop] [NAME...]: a Markdown table of what compilers for GPUs make of random
+# kernels of some presets, of one kernel with each of its choices, or of the main loop on matrix units; a NAME is a GPU's, a preset's or a space file's. Drivers and shims
 # of Debian's backports and of sid are unpacked below FOLDER, with the C library that they need: nothing is installed.
 set -euo pipefail
 
@@ -25,6 +25,8 @@ read_words() {
             shift
         elif [ "$1" = --choices ]; then
             work=compile_choices
+        elif [ "$1" = --loop ]; then
+            work=compile_loops
         elif [[ " ${known[*]} " == *" $1 "* ]]; then
             names+=("$1")
         elif [[ $1 == *.lua && -f $1 || $1 =~ ^[a-z0-9-]+$ && -f $root/presets/$1.lua ]]; then
@@ -148,6 +150,25 @@ compile_choices() {
     done <"$choices/list"
 }
 
+# Products on matrix units, 4 x 4 fragments a subgroup with the next tile in registers; 2 x 2 where the device has not so many
+# registers. The instructions of the main loop are counted by kind (loop.py).
+compile_loops() {
+    local name=$1 program=$2 type how many
+    export NAK_DEBUG=print RADV_DEBUG=asm,nocache INTEL_DEBUG=cs
+    for type in f16 i8; do
+        for how in 'layout=nt' 'layout=nn' 'layout=nn transpose=staged' 'layout=tn transpose=staged'; do
+            for many in 'rows=4 columns=4 stage=prefetch' 'rows=2 columns=2 stage=shared'; do
+                # shellcheck disable=SC2086,SC2046 # lists of words
+                if "$program" check "$choices/coop.lua" --compile 1 --verbose --device 0 --set skew=1 \
+                    $(printf ' --set %s' "type=$type" $how $many) >"$folder/loop.log" 2>&1; then
+                    echo "| $name | $type, ${how//layout=/} | ${many// stage=*/} $(python3 "$root/tests/gpus/loop.py" <"$folder/loop.log")"
+                    break
+                fi
+            done
+        done
+    done
+}
+
 compile_random() {
     local name=$1 program=$2 preset said
     for preset in "${presets[@]}"; do
@@ -211,6 +232,9 @@ export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
 if [ $work = compile_random ]; then
     echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'
     echo '|---|---|---|---|---|---|---|---|---|---|'
+elif [ $work = compile_loops ]; then
+    echo '| GPU | product | fragments | matrix | fragment loads | moves | together | to stage | shared stores | memory | all |'
+    echo '|---|---|---|---|---|---|---|---|---|---|---|'
 else
     echo '| GPU | choice | size | instructions | a multiply-add | registers | spills | shared bytes | cycles |'
     echo '|---|---|---|---|---|---|---|---|---|'

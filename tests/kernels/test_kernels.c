@@ -3,6 +3,7 @@
 // `tilewalk prove` is the same with many.
 //
 //     TILEWALK_PRESET=gemm TILEWALK_ROUNDS=20    20 of each type, layout and the like of one preset
+//     TILEWALK_UNITS=khr                         on matrix units (or emulated) where they can
 #include "engine/cell.h"
 #include "engine/sample.h"
 #include "gpu/vk.h"
@@ -21,6 +22,7 @@
 static struct gpu *gpu;
 static const char *only; // preset: NULL, all
 static int rounds = 1;
+static const char *units; // NULL: as it comes
 
 static void check_cell(const struct cell *cell, const char *device_type, const struct limits *l,
                        struct rng *r)
@@ -61,7 +63,10 @@ static void all_presets_are_right(void **state)
         const char *device_type = (i + i / all.count) % 2 ? "discrete" : "cpu";
         if (only && !str_equal(cell->preset, only))
             continue;
-        check_cell(cell, device_type, &l, &r);
+        struct cell on_units = *cell;
+        if (units && on_units.axes < CELL_MAX_AXES)
+            on_units.axis[on_units.axes++] = (struct setting){"units", units};
+        check_cell(&on_units, device_type, &l, &r);
         checked++;
     }
     if (only)
@@ -121,6 +126,7 @@ static void no_validation_messages(void **state)
 TEST_GROUP(kernels)
 {
     only = getenv("TILEWALK_PRESET");
+    units = getenv("TILEWALK_UNITS");
     if (getenv("TILEWALK_ROUNDS"))
         rounds = atoi(getenv("TILEWALK_ROUNDS"));
     const struct CMUnitTest tests[] = {

@@ -64,12 +64,12 @@ struct product {
 
 static const struct product products[] = {
     {"mm", "cpu", "N=64 M=128 K=96", ALL_TYPES, MATRICES},
-    {"bmm", "discrete", "batch=6 N=64 M=128 K=96", ALL_TYPES, MATRICES},
+    {"bmm", "discrete", "batch=6 N=64 M=128 K=96 units=none", ALL_TYPES, MATRICES},
     {"gemm", "cpu", "N=1024 M=8192 K=100", ALL_TYPES, MATRICES},
     {"gemm", "cpu", "N=1024 M=8192 K=128 batch=2 row_c=8200 bias=add residual=add activation=relu",
      ALL_TYPES, MATRICES},
-    {"gemm", "discrete", "N=4100 M=32900 K=100 scale=2 activation=leaky", LIST("f32", "f16"),
-     MATRICES},
+    {"gemm", "discrete", "N=4100 M=32900 K=100 scale=2 activation=leaky units=none",
+     LIST("f32", "f16"), MATRICES},
     {"conv-implicit", "cpu",
      "batch=4 in_channels=6 out_channels=16384 height=64 width=64 groups=2 bias=add "
      "activation=clamp",
@@ -133,7 +133,15 @@ static const struct product products[] = {
     {"dep", "cpu", "H=34 W=34 pad=0", NULL, NULL}, // whole tiles: nests count tails as full
     {"winograd", "cpu", "pad=0 CI=32", NULL, NULL},
     {MINE, "cpu", "N=64 M=32 K=96", NULL, NULL},
-    {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed", NULL, MATRICES},
+    {"conv-implicit", "discrete",
+     "batch=4 in_channels=32 out_channels=16384 height=64 width=64 groups=2 bias=add "
+     "activation=relu",
+     LIST("f16", "i8"), IMAGES},
+    {"conv1x1", "discrete", "batch=4 in_channels=24 out_channels=16384 height=64 width=64",
+     LIST("f16"), IMAGES},
+    {"bmm", "discrete", "batch=3 N=16384 M=16384 K=100", LIST("f16", "i8"), MATRICES},
+    {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed units=none", NULL,
+     MATRICES},
 };
 
 // Returns how many figures of one point are wrong.
@@ -288,6 +296,7 @@ static const struct mutant {
      "\"straight_element\", \"vectorized\", 1"},
     {6, "lua/coop_nest.lua", "local share, row = x.extent * p.k // p.lanes",
      "local share, row = x.extent * p.k"},
+    {6, "lua/coop_nest.lua", "\"unrolled\", x.block)", "\"unrolled\", 1)"},
     {PLAIN, "lua/pool.lua", "d.is(c.unroll, \"window\")", "d.is(c.unroll, \"row\")"},
     {PLAIN + 2, "lrn.lua", "multiply = 2", "multiply = 1"},
     {PLAIN + 3, "softmax.lua", "for i = 1, 10", "for i = 2, 10"},

@@ -9,6 +9,8 @@ local shape = matrix_units.shapes(device.matrix_api, op.type, glsl.sums(op))[1]
 local stage, skew, steps = choice("stage", coop.stages), size("skew", 0, 0), size("steps", 2)
 local halves, store = choice("halves", coop.halves), choice("store", coop.stores)
 local rows, columns = size("rows", 2), size("columns", 2) -- fragments of a subgroup
+local down, across = size("down", 2), size("across", 2)   -- subgroups
+local transpose = choice("transpose", coop.transposes)
 
 -- The widest vector that fragments are made of.
 local function widest(place, extent)
@@ -22,8 +24,8 @@ end
 param.only = discrete { 1 }
 local plan = derived(function()
   return coop.plan(product, {
-    shape = shape, api = device.matrix_api, rows = { 2, rows }, columns = { 2, columns }, steps = steps, stage = stage,
-    halves = halves, store = store, skew = skew, vector_a = widest(product.a, shape.m), vector_b = widest(product.b, shape.n),
+    shape = shape, api = device.matrix_api, rows = { down, rows }, columns = { across, columns }, steps = steps, stage = stage,
+    halves = halves, store = store, transpose = transpose, skew = skew, vector_a = widest(product.a, shape.m), vector_b = widest(product.b, shape.n),
     split_k = 1, walk = "rows", lanes = subgroups.least,
   })
 end)
