@@ -232,6 +232,14 @@ static bool has_whole_type(const struct drawing *d)
     return e != ELEMENT_COUNT && !element_is_real(e);
 }
 
+static bool has_value(const struct script_setting *s, const char *value)
+{
+    for (int i = 0; s->values[i]; i++)
+        if (strcmp(s->values[i], value) == 0)
+            return true;
+    return false;
+}
+
 // Draws the value of a choice. Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
@@ -245,9 +253,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)];
     bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
-    bool is_units = strcmp(s->name, "units") == 0;
-    if (is_units && (rng_below(d->rng, 2) || strcmp(value, "none") != 0))
-        value = "emulated";
+    if (strcmp(s->name, "units") == 0) // others are of devices that have them
+        value = rng_below(d->rng, 2) && has_value(s, "none") ? "none" : "emulated";
     else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
         value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)
