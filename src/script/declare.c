@@ -1,5 +1,5 @@
-// minimize, maximize, baseline, begin, export, derived, constraint, resources, scratch and nest of a
-// space file.
+// minimize, maximize, baseline, begin, export, derived, constraint, resources, scratch and nest of
+// a space file.
 #include "script/check.h"
 #include "script/readonly.h"
 #include "script/script.h"
