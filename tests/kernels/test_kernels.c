@@ -143,6 +143,8 @@ TEST_GROUP(kernels)
     gpu = proof_open(&code);
     if (!gpu)
         return code;
+    if (units && kernel_knows_matrix(MATRIX_KHR))
+        gpu->adapter.info.limits.matrix = gpu->adapter.info.matrix_khr;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_close(gpu);
     return failed;
