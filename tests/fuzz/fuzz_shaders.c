@@ -27,9 +27,10 @@ static void try_adopt(const char *text)
     scaffold_read_text(&o, "/nowhere/fuzz.comp", text, NULL, 0);
     scaffold_add_space(&o, &(struct scaffold_use){.shader = "fuzz.comp"}, &lua);
     const struct script_text texts[] = {{"fuzz.lua", "fuzz.lua", str_text(&lua)},
-                                        {"fuzz.comp", "fuzz.comp", ""}};
+                                        {"fuzz.comp", "fuzz.comp", ""},
+                                        {"foreign.lua", "foreign.lua", "return {}"}};
     struct script *s = script_create(
-        &(struct script_options){.path = "fuzz.lua", .texts = texts, .text_count = 2}, &e);
+        &(struct script_options){.path = "fuzz.lua", .texts = texts, .text_count = 3}, &e);
     must(s != NULL, e.text);
     script_destroy(s);
     str_finish(&lua);
