@@ -144,7 +144,7 @@ static int declare_begin(lua_State *L) // begin("source", { { parameter = value,
         read_point(L, space, what, lua_gettop(L), b);
         lua_settop(L, 2);
     }
-    s->baseline_params = space->param_count;
+    s->begin_params = space->param_count;
     return 0;
 }
 

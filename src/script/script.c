@@ -176,8 +176,9 @@ static int visit_load(lua_State *L)
                                         : "no parameter is declared (param.NAME = factors(...))");
     if (s->stage_count == 0 && !s->program && !s->space_only && !s->objective)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
-    if ((s->space->baseline_count || s->space->beginning_count) &&
-        s->baseline_params < s->space->param_count)
+    if (s->begin_params < s->space->param_count) // a copy of a space got one more: they are no points
+        s->space->beginning_count = 0;
+    if (s->space->baseline_count && s->baseline_params < s->space->param_count)
         luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",
                    s->space->param[s->baseline_params].name);
     view_build(L, s);

@@ -149,7 +149,8 @@ struct script {
         const char *test;
     } host[SCRIPT_MAX_FORMS]; // of each form
     int form_count;
-    int baseline_params;   // parameters when the last baseline or beginning was declared
+    int baseline_params;   // parameters when the last baseline was declared
+    int begin_params;      // parameters when the last points to begin with were declared
     const char *objective; // of minimize and maximize (space/objective.h); NULL: there are kernels
 
     struct view view;
