@@ -292,17 +292,21 @@ end
 -- of K, as they are moved.
 function text.turned(p, names, n, line)
   local element = p.product.op.type
-  local per_word = 4 // glsl.bytes(element)
-  local pack = ({
-    f32 = function(e) return n == 1 and "floatBitsToUint(" .. e[1] .. ")" or e[1] end,
-    f16 = function(e) return "packFloat2x16(f16vec2(" .. table.concat(e, ", ") .. "))" end,
-    i8 = function(e) return "uint(pack32(i8vec4(" .. table.concat(e, ", ") .. ")))" end,
-  })[element]
+  local per_word, bits = 4 // glsl.bytes(element), 8 * glsl.bytes(element)
+  local function pack(e)
+    if element == "f32" then return n == 1 and "floatBitsToUint(" .. e[1] .. ")" or e[1] end
+    if element == "f16" then return "packFloat2x16(f16vec2(" .. table.concat(e, ", ") .. "))" end
+    if element == "i8" then return "uint(pack32(i8vec4(" .. table.concat(e, ", ") .. ")))" end
+    for i, value in ipairs(e) do e[i] = i == 1 and value or value .. " << " .. (i - 1) * bits end
+    return "(" .. table.concat(e, " | ") .. ")"
+  end
   local function of(name)
-    if n == 1 then return name end
+    local is_whole = element ~= "f32" and element ~= "f16" and element ~= "i8" -- whole numbers that hold bits, or u8
+    if n == 1 then return is_whole and "uint(" .. name .. ")" or name end
     local word, at = components(name, n // per_word, line // per_word, 1), line % per_word
     if element == "f16" then return "unpackFloat2x16(" .. word .. ")" .. (at == 0 and ".x" or ".y") end
-    return element == "i8" and "unpack8(int(" .. word .. "))[" .. at .. "]" or word
+    if element == "i8" then return "unpack8(int(" .. word .. "))[" .. at .. "]" end
+    return is_whole and string.format("(%s >> %d & %du)", word, at * bits, 2 ^ bits - 1) or word
   end
   local words = {}
   for k = 1, #names, per_word do

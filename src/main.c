@@ -102,7 +102,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     } else if (c->in_workbench && workbench_wanted(&a))
         code = workbench_run(&a, (const char *const *)argv);
     else {
-        static const char *const for_programs[] = {"json", "csv", "glsl", "spirv", "curves"};
+        static const char *const for_programs[] = {"json", "csv", "glsl", "spirv", "curves", "mcp"};
         bool escapes = true; // programs get their output as it is, unless a terminal gets it
         for (size_t i = 0; i < sizeof for_programs / sizeof *for_programs; i++)
             if (arguments_flag(&a, for_programs[i]))

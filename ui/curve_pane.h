@@ -119,7 +119,7 @@ struct curve_runs {
     const char *baseline_name;
     double peak;      // of the device; 0: not known
     double per_flops; // of `unit`
-    bool is_inverse;  // one by the speeds are values in `unit`
+    bool is_inverse;  // the inverses of speeds are values in `unit`
     const char *unit;
 };
 

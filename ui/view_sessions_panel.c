@@ -234,7 +234,7 @@ struct sheet { // lines of the comparison, of which the pane shows those from `t
     struct pane pane;
     struct table runs, groups;
     double per_flops;
-    bool is_inverse; // one by the speeds are costs
+    bool is_inverse; // the inverses of speeds are costs
     int row;         // the next one's
 };
 

@@ -19,7 +19,7 @@ static void judge_print_json(const struct judge_request *r, const struct judgeme
     json_add_text(&w, "device", r->device->name);
     json_add_text(&w, "driver", r->device->driver);
     json_add_int(&w, "seed", (int64_t)r->seed);
-    json_add_raw(&w, "configuration", j->configuration ? j->configuration : "null");
+    json_add_raw(&w, "configuration", j->configuration);
     json_add_text(&w, "verdict", judge_verdict_name(j->verdict));
     json_begin_list(&w, "reasons");
     for (int i = 0; i < j->reasons; i++) {

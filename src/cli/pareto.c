@@ -74,13 +74,10 @@ bool pareto_show(struct store *store, const struct session_record *r, bool json,
     }
     for (int i = 0; ok && i < all.count; i++)
         ok = add_point(store, &all.point[i], a, r->id, json ? &w : NULL, e);
-    if (ok && json) {
-        json_end_all(&w);
-        str_add_char(&out, '\n');
-        common_print(&out);
-    } else if (ok) {
+    if (ok && json)
+        json_print(&w);
+    else if (ok)
         printf("\n%d of %d trials: none is better in both time and energy\n", all.count, measured);
-    }
     str_finish(&out);
     free(all.point);
     return ok;

@@ -89,7 +89,7 @@ static const struct tool tools[] = {
      "use.",
      60,
      NULL,
-     {{"session", WHOLE, true, INT64_MAX, "number of the session"}}},
+     {{"session", WHOLE, true, INT64_C(1) << 53, "number of the session"}}},
 };
 
 static void add_schema(struct json_writer *w, const struct tool *t)
@@ -321,12 +321,12 @@ static void answer(const char *program, struct json root, struct json_writer *w)
     }
 }
 
-static void take_line(const char *program, const char *line)
+// Takes a message; without a value the line was no JSON.
+static void take_message(const char *program, struct json root)
 {
     struct str out = {0};
-    struct json root, id;
-    bool is_json = json_parse(line, &root), is_object = is_json && json_type(root) == JSON_OBJECT;
-    id = is_object ? json_member(root, "id") : (struct json){0};
+    struct json id = json_member(root, "id");
+    bool is_object = json_type(root) == JSON_OBJECT;
     bool has_id = json_type(id) == JSON_TEXT || json_type(id) == JSON_NUMBER;
     bool is_request = is_object && json_is(json_member(root, "jsonrpc"), "2.0") &&
                       json_type(json_member(root, "method")) == JSON_TEXT;
@@ -338,11 +338,14 @@ static void take_line(const char *program, const char *line)
     json_add_text(&w, "jsonrpc", "2.0");
     if (has_id && id.at) {
         char *raw = mem_printf("%.*s", (int)json_length(id), id.at);
-        json_add_raw(&w, "id", raw);
+        struct str valid = {0};
+        str_add_valid(&valid, raw);
+        json_add_raw(&w, "id", str_text(&valid));
+        str_finish(&valid);
         free(raw);
     } else
         json_add_null(&w, "id");
-    if (!is_json)
+    if (!root.at)
         add_error(&w, PARSE, "this line is no JSON");
     else if (!is_request || !has_id)
         add_error(&w, REQUEST, "this is no request of JSON-RPC 2.0");
@@ -350,6 +353,21 @@ static void take_line(const char *program, const char *line)
         answer(program, root, &w);
     json_print(&w);
     fflush(stdout);
+}
+
+// The answers to a batch are lines of their own.
+static void take_line(const char *program, const char *line)
+{
+    struct json root;
+    json_parse(line, &root);
+    struct json_walk w = json_walk(root);
+    if (json_type(root) != JSON_LIST || !json_next(&w)) {
+        take_message(program, root);
+        return;
+    }
+    do
+        take_message(program, w.value);
+    while (json_next(&w));
 }
 
 // Reads a line of at most MOST_LINE bytes; of a longer one there is nothing but "". False: the end.

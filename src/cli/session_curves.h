@@ -64,7 +64,7 @@ struct curve_scale {
     double highest; // FLOP/s
     double unit;    // in FLOP/s
     const char *unit_name;
-    bool is_inverse; // one by the heights are values in that unit
+    bool is_inverse; // the inverses of heights are values in that unit
 };
 struct curve_scale session_curves_scale(const struct session_curves *c);
 // Returns curve i as a line of a chart, without a label; its values live in `arena`.

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define RUNS_ELSEWHERE 16
-#define MOST_DRAWS     40 // of shapes
-#define MOST_SETTINGS  16
+#define MOST_DRAWS     40  // of shapes
+#define MOST_SETTINGS  256 // as many as a space may have
 #define BASELINE_NAME  "the space's own kernel"
 
 struct judging {

@@ -67,5 +67,5 @@ double objective_value(const struct objective *o, double cost)
 
 bool objective_is_time(const struct objective *o)
 {
-    return str_equal(o->unit, "s");
+    return !o->maximizes && str_equal(o->unit, "s");
 }

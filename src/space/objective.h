@@ -8,8 +8,8 @@
 // A search knows one number of a configuration, its cost: that is `seconds` of trials, samples and
 // records everywhere. For "time" the cost is the time of a run. For "energy" it is the joules of a
 // run, and for "edp" the energy-delay product, joules times seconds. For "minimize NAME" and
-// "maximize NAME" a program prints the value (trial/program.h): a cost is that value, or one by it.
-// A NAME that is a unit of time (s, ms, us, ns) has costs in seconds.
+// "maximize NAME" a program prints the value (trial/benchmark.h): a cost is that value, or its
+// inverse. A NAME that is a unit of time (s, ms, us, ns) has costs in seconds.
 //
 // A session stores its objective as this text; one without a text looks for the least time.
 #ifndef TILEWALK_SPACE_OBJECTIVE_H

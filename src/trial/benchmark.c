@@ -142,7 +142,7 @@ struct benchmark *benchmark_begin(const char *source, struct err *e)
 {
     struct benchmark *p = mem_zero(1, sizeof *p);
     if (parse(source, p, e)) {
-        const char *const argv[] = {"/bin/sh", "-c", p->text, "sh", NULL};
+        const char *const argv[] = {"/bin/sh", "-c", "--", p->text, "sh", NULL};
         const struct spawner_command command = {SPAWNER_KEPT, argv, allows_values};
         p->spawner = spawner_create(&(struct spawner_options){.command = &command, .count = 1}, e);
     }
@@ -207,13 +207,10 @@ static void release(struct benchmark_source *s, struct slot *w)
 
 static void add_value(const struct param *p, const int32_t *slot, struct str *out)
 {
-    struct str json = {0};
-    param_add_json(p, slot, &json);
     if (p->kind == PARAM_FACTORIZATION || p->kind == PARAM_PERMUTATION || p->number)
-        str_add(out, str_text(&json));
+        param_add_json(p, slot, out);
     else
         str_add(out, p->label[slot[0]]);
-    str_finish(&json);
 }
 
 static bool start_command(struct benchmark_source *s, struct slot *w, const struct config *c)
@@ -329,8 +326,8 @@ static void fail(struct reading *r, enum outcome o, const char *format, const ch
 
 static void add_sample(struct reading *r, const char *line, double cost)
 {
-    if (!(cost > 0) || !isfinite(cost))
-        fail(r, OUTCOME_CRASH, "'%s': a value is a number above 0", line);
+    if (!(cost >= 1e-150 && cost <= 1e150)) // squares and inverses of it are finite
+        fail(r, OUTCOME_CRASH, "'%s': a value is a number above 0 (1e-150 to 1e150)", line);
     else if (r->samples.count < TRIAL_MAX_SAMPLES)
         r->samples.seconds[r->samples.count++] = cost;
 }
@@ -378,7 +375,7 @@ static void read_line(struct reading *r, char *line)
         if (!str_starts(line, word) || text[-1] != ':')
             continue;
         text += strspn(text, " \t");
-        fail(r, outcomes[i], "%s", *text ? text : "the program says no reason");
+        fail(r, outcomes[i], "%s", *text ? text : "the program gives no reason");
         return;
     }
     if (!read_number(r, line))

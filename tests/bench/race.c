@@ -106,8 +106,10 @@ static void load_pass(struct race *r, const char *name, const struct race_pass *
     struct kernel_facts facts;
     if (!kernel_compile(from->glsl, &spirv, &e) || !kernel_inspect(&spirv, &facts, &e))
         bench_fail(name, &e);
-    const struct gpu_shader shader = {spirv.word, spirv.count, buffers(r),
-                                      facts.matrix != MATRIX_NONE};
+    const struct gpu_shader shader = {.word = spirv.word,
+                                      .word_count = spirv.count,
+                                      .bindings = buffers(r),
+                                      .subgroup = facts.matrix != MATRIX_NONE};
     if (gpu_pipeline_create(r->gpu, &shader, &to->pipeline, &e) != GPU_OK)
         bench_fail(name, &e);
     memcpy(to->groups, from->groups, sizeof to->groups);

@@ -53,7 +53,7 @@ static const char *macros(struct box *b)
 static const char *cases(struct box *b)
 {
     return space_of(b, HEAD "void main() { switch (int(c[0])) {\n"
-                            "% for i = 1, 20000 do\n"
+                            "% for i = 1, 60000 do\n"
                             "case ${i}: c[1] = ${i}.0; break;\n"
                             "% end\n"
                             "} }\n");

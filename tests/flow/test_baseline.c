@@ -213,7 +213,8 @@ static void test_raced(void **state)
     struct result plain = RUN(b, "export", "1", "--as", "found");
     assert_int_equal(plain.code, faster ? 0 : 1);
     assert_true(faster || strstr(plain.err, "--anyway"));
-    assert_contains(r.out, level ? " | no difference shown (" : " times as fast (");
+    // The best may be what ships.
+    assert_contains(r.out, level ? " | no difference" : " times as fast (");
     char *json = box_read(b, box_path(b, "out/base-f32-nn-64x64x64.json"));
     check_interval(baseline(json_of(b, json), SHIPPED));
 }

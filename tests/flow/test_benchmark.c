@@ -73,6 +73,8 @@ static void test_json(void **state)
     assert_true(cJSON_Compare(json_of(b, seen), config, true));
     assert_true(cJSON_IsNumber(member(config, "a")) && cJSON_IsString(member(config, "b")));
     assert_one_line(seen);
+    RUN(b, "tune", "--like", "1", "--source", "run:-x", "--trials", "1", "--json"); // no option
+    assert_contains(text_of(cJSON_GetArrayItem(trials(b, "2"), 0), "reason"), "-x");
 }
 
 // What llama-bench prints, made up: the greatest rate is sought, and shown in its own unit.
@@ -134,7 +136,7 @@ static void test_replay(void **state)
 
 #define HOW                                                                                        \
     "param.how = categorical { \"nothing\", \"forever\", \"loud\", \"fork\", \"deaf\", \"exit\", " \
-    "\"signal\", \"minus\", \"refused\", \"wrong\", \"behind\" }\nminimize \"ms\"\n"
+    "\"signal\", \"minus\", \"tiny\", \"refused\", \"wrong\", \"behind\" }\nminimize \"ms\"\n"
 
 static const char bad_program[] = "sleep=" BENCHMARK_SLEEP "\n"
                                   "case $1 in\n"
@@ -146,6 +148,7 @@ static const char bad_program[] = "sleep=" BENCHMARK_SLEEP "\n"
                                   "exit) echo it is broken >&2; exit 3 ;;\n"
                                   "signal) kill -SEGV $$ ;;\n"
                                   "minus) echo ms -3 ;;\n"
+                                  "tiny) echo ms 1e-320 ;;\n"
                                   "refused) echo compile: no such flag ;;\n"
                                   "wrong) echo 5; echo wrong: row 3 ;;\n"
                                   "behind) setsid sleep $sleep & echo 12 ;;\n"
@@ -156,24 +159,19 @@ static void test_bad_programs(void **state)
 {
     static const struct {
         const char *how, *outcome, *reason;
-    } wanted[] = {{"nothing", "crash", "no line"},
-                  {"forever", "crash", "more than"},
-                  {"loud", "timeout", "not done"},
-                  {"fork", "timeout", "not done"},
-                  {"deaf", "timeout", "not done"},
-                  {"exit", "crash", "broken"},
-                  {"signal", "crash", "signal 11"},
-                  {"minus", "crash", "above 0"},
-                  {"refused", "compile", "no such"},
-                  {"wrong", "wrong", "row 3"},
-                  {"behind", "ok", ""}};
+    } wanted[] = {{"nothing", "crash", "no line"},  {"forever", "crash", "more than"},
+                  {"loud", "timeout", "not done"},  {"fork", "timeout", "not done"},
+                  {"deaf", "timeout", "not done"},  {"exit", "crash", "broken"},
+                  {"signal", "crash", "signal 11"}, {"minus", "crash", "above 0"},
+                  {"tiny", "crash", "above 0"},     {"refused", "compile", "no such"},
+                  {"wrong", "wrong", "row 3"},      {"behind", "ok", ""}};
     struct box *b = *state;
     const char *run = source(b, "run:timeout=1:", bad_program, "{how}");
     struct result r = RUN(b, "tune", box_write(b, "how.lua", HOW), "--source", run, "--strategy",
-                          "grid", "--trials", "11", "--workers", "3", "--json");
+                          "grid", "--trials", "12", "--workers", "3", "--json");
     assert_ok(&r);
     cJSON *all = trials(b, "1"), *trial;
-    assert_int_equal(cJSON_GetArraySize(all), 11);
+    assert_int_equal(cJSON_GetArraySize(all), 12);
     cJSON_ArrayForEach(trial, all)
     {
         size_t i = 0;

@@ -33,11 +33,14 @@ lines = [
     {"jsonrpc": "2.0", "id": 14, "method": "resources/list"},
     {"jsonrpc": "2.0", "id": 15, "method": "ping"},
     {"jsonrpc": "1.0", "id": 16, "method": "ping"},
+    call(18, "show", {"session": 2**63}),
     [1],
+    [{"jsonrpc": "2.0", "id": 19, "method": "ping"}, {"jsonrpc": "2.0", "method": "ping"}],
 ]
-text = "\n".join(json.dumps(line) for line in lines) + "\nno JSON\n" + "x" * (1 << 21) + "\n" + '{"jsonrpc": "2.0", "id": 17, "method": "ping"}\n{"cut'
+text = "\n".join(json.dumps(line) for line in lines) + "\nno JSON\n" + "x" * (1 << 21) + "\n" + '{"jsonrpc": "2.0", "id": 17, "method": "ping"}\n'
+text += '{"jsonrpc": "2.0", "id": "\udcff\x7f", "method": "ping"}\n{"cut'
 with tempfile.TemporaryDirectory() as home:
-    run = subprocess.run([program, "serve", "--mcp"], input=text, capture_output=True, text=True, timeout=300, env={**os.environ, "XDG_DATA_HOME": home})
+    run = subprocess.run([program, "serve", "--mcp"], input=text, capture_output=True, text=True, errors="surrogateescape", timeout=300, env={**os.environ, "XDG_DATA_HOME": home})
     refused = subprocess.run([program, "serve"], capture_output=True, text=True)
 answers = [json.loads(line) for line in run.stdout.splitlines()]
 by_id = {answer["id"]: answer for answer in answers if answer["id"] is not None}
@@ -57,10 +60,10 @@ checked = by_id[3]["result"]
 expect(not checked["isError"] and checked["structuredContent"]["size"] == json.loads(checked["content"][0]["text"])["size"], "check")
 expect(by_id[4]["result"]["isError"] and "'--help'" in by_id[4]["result"]["content"][0]["text"], "a space that is named --help")
 expect(by_id[5]["result"]["isError"] and "version 450" not in by_id[5]["result"]["content"][0]["text"], "a device with an option in it")
-for number in 6, 7, 8, 9, 10, 11, 12:
+for number in 6, 7, 8, 9, 10, 11, 12, 18:
     expect(by_id[number]["error"]["code"] == -32602, "call %d" % number)
 expect(by_id[13]["result"]["isError"], "a session that is not there")
 expect(by_id[14]["error"]["code"] == -32601 and by_id[16]["error"]["code"] == -32600, "methods")
-expect(by_id[15]["result"] == {} and by_id[17]["result"] == {}, "ping")
+expect(all(by_id[number]["result"] == {} for number in (15, 17, 19, "�\x7f")), "ping")
 expect([answer["error"]["code"] for answer in answers if answer["id"] is None] == [-32600, -32700, -32700, -32700], "lines that are no requests")
-expect(len(answers) == len(lines) - 1 + 4, "as many answers as questions")
+expect(len(answers) == len(lines) - 1 + 5, "as many answers as questions")

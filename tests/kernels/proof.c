@@ -95,8 +95,11 @@ static bool make_pipeline(struct proof *p, const struct spirv *spirv, int bindin
                           const struct kernel_facts *f, struct gpu_pass *to, struct err *e)
 {
     uint32_t subgroup = kernel_subgroup(f, &gpu_get_info(p->gpu)->limits);
-    const struct gpu_shader shader = {spirv->word, spirv->count, bindings, subgroup,
-                                      f->local_size[0]};
+    const struct gpu_shader shader = {.word = spirv->word,
+                                      .word_count = spirv->count,
+                                      .bindings = bindings,
+                                      .subgroup = subgroup,
+                                      .local_x = f->local_size[0]};
     return gpu_pipeline_create(p->gpu, &shader, &to->pipeline, e) == GPU_OK;
 }
 

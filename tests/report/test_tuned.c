@@ -243,6 +243,7 @@ static void test_refused(void **state)
     refused(HEAD "{\"problem\": {\"kind\": \"copy\", \"N\": NaN}}]}", "NaN");
     refused(HEAD "{\"timing\": {\"ms\": 1e999}}]}", "too large");
     refused(HEAD "]} x", "behind the table");
+    refused("{\"a\\", "cut off");
     str_finish(&entries);
     for (int i = 0; i < 70; i++)
         str_add(&entries, "[");
@@ -255,7 +256,8 @@ static void test_refused(void **state)
 static void test_configuration(void **state)
 {
     (void)state;
-    static const char c[] = "{\"a\": [4, 8, [1]], \"name\": \"x\", \"ab\": -3, \"b\": 2.5e1}";
+    static const char c[] =
+        "{\"a\": [4, 8, [1]], \"name\": \"x\", \"ab\": -3, \"b\": 2.5e1, \"big\": 1e30}";
     assert_int_equal(tilewalk_configuration_number(c, "a", 1, 9), 8);
     assert_int_equal(tilewalk_configuration_number(c, "a", 2, 9), 9);
     assert_int_equal(tilewalk_configuration_number(c, "a", 3, 9), 9);
@@ -263,6 +265,7 @@ static void test_configuration(void **state)
     assert_int_equal(tilewalk_configuration_number(c, "b", 0, 9), 25);
     assert_int_equal(tilewalk_configuration_number(c, "name", 0, 9), 9);
     assert_int_equal(tilewalk_configuration_number(c, "c", 0, 9), 9);
+    assert_int_equal(tilewalk_configuration_number(c, "big", 0, 9), 9);
     assert_int_equal(tilewalk_configuration_number("{\"a\": ", "a", 0, 9), 9);
 }
 

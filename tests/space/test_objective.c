@@ -42,6 +42,8 @@ static void test_costs(void **state)
     assert_true(objective_parse("minimize ms", &o));
     assert_float_equal(objective_cost(&o, 40), 0.04, 1e-15);
     assert_true(objective_is_time(&o));
+    assert_true(objective_parse("maximize s", &o)); // a cost of it is one by seconds
+    assert_false(objective_is_time(&o));
 }
 
 TEST_GROUP(objective)

@@ -305,7 +305,7 @@ static inline char *tilewalk_escape(struct tilewalk_reader *r, char *out)
     }
     for (i = 1; i < 5; i++) {
         found = r->end - r->at > i && r->at[i] ? strchr(digits, r->at[i]) : NULL;
-        if (*r->at != 'u' || !found)
+        if (!found || *r->at != 'u')
             return NULL;
         code = code * 16 + (unsigned)(found - digits) % 16;
     }
@@ -789,7 +789,8 @@ static inline int64_t tilewalk_configuration_number(const char *configuration, c
             while (tilewalk_walk(&r, ']', &items, NULL) > 0 && items <= index)
                 if (!tilewalk_skip(&r))
                     return standard;
-        return (items > 0 ? items - 1 : 0) == index && tilewalk_read_number(&r, &value)
+        return (items > 0 ? items - 1 : 0) == index && tilewalk_read_number(&r, &value) &&
+                       value > -9e15 && value < 9e15
                    ? (int64_t)value
                    : standard;
     }
