@@ -1,5 +1,5 @@
--- What convolutions by their definition have in common whose rows and columns have sizes of their own: those sizes, and
--- what is done to a sum before it is stored, chosen as in epilogue.lua.
+-- Common parts of convolutions by their definition whose rows and columns have sizes of their own: those sizes, and
+-- the epilogue of a sum before it is stored, chosen as in epilogue.lua.
 --
 --     local stride = axes.sizes("stride", { 1, 2 })                --set stride_h, stride_w
 --     local finish = axes.epilogue({ N, CO, height, width }, type) the tensors bias and residual, after X and W

@@ -16,7 +16,7 @@
 -- all operands are loaded along K, in wide loads. An invocation then reads a block of `block` vectors, one for each of as
 -- many neighbours along K, turns it in registers and writes one vector along K for each of its lines.
 --
--- Of the two halves of a doubled tile, that which is read changes with each tile, in one of three ways:
+-- A doubled tile has two halves. The half that is read changes with each tile, in one of three ways:
 --
 --     swapped   two variables say where they begin
 --     counted   the number of the tile does, of which compilers know that it is even or odd: distances from there are
@@ -58,7 +58,7 @@ function coop.widths(place, element)
   return widths
 end
 
--- Whether an operand of the product can be transposed.
+-- Returns whether an operand of the product can be transposed.
 function coop.can_transpose(product) return not (product.a.along_k and product.b.along_k) end
 
 local function operand(name, place, lines, extent, units, count)
@@ -78,9 +78,9 @@ local function block(p, x)
   return math.max(4 // bytes, 2)
 end
 
--- What staging adds. A tile is rows of chunks; it is filled in `rounds` of one vector, or block of vectors, an invocation.
--- What is read in single elements lies next to what its neighbours read; wider reads of neighbours follow each other along K,
--- so that what is written of blocks lies side by side.
+-- Adds the sizes of staging. A tile is rows of chunks; it is filled in `rounds` of one vector, or block of vectors, an invocation.
+-- Neighbours that read single elements read neighbouring ones. Wider reads of neighbours follow each other along K, so that
+-- the parts of blocks that they write lie side by side.
 local function add_stage(p, x, skew)
   local row, rows = x.row_along_k and p.depth or x.tile, x.row_along_k and x.tile or p.depth
   x.block = x.transposed and block(p, x) or 1

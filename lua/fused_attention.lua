@@ -21,7 +21,7 @@
 --     scores, weights           lines x keys; a weight is of the inputs' type for matrix units, else f32
 --     factors                   of each line: what O is rescaled by
 --
--- Of the scores each line has `share` invocations, which all look for the largest and weigh their share; or an invocation
+-- Each line of scores has `share` invocations, which all look for the largest and weigh their share; or an invocation
 -- has `each` lines.
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
@@ -176,7 +176,7 @@ local function scratch_bytes(p)
   return arithmetic.product(4, p.parts, p.matrices, p.all_lines, p.op.dim + 2)
 end
 
--- What an invocation holds of operands: lines and one column of matrix units, all of a step of others.
+-- Returns the registers of the operands that an invocation holds: lines and one column of matrix units, all of a step of others.
 local function operands(p)
   if p.units then return ceil_div(glsl.bytes(p.op.type) * p.k * (p.count * p.m + p.n), 4 * p.lanes) end
   return (p.count + math.max(p.keys_of_unit, p.dims)) * p.vector

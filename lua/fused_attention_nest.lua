@@ -3,7 +3,7 @@
 --     attention_nest.declare(op, schedule, shapes)    schedule(c): see fused_attention.lua; shapes: of the words that its
 --                                                     `matrix` may be, nil without matrix units
 --
--- What a subgroup does with a fragment counts by an invocation's share, as in coop_nest.lua. A causal mask counts as the keys
+-- Work of a subgroup with a fragment counts by an invocation's share, as in coop_nest.lua. A causal mask counts as the keys
 -- that a query sees in the mean.
 
 local glsl, nest_words = include "glsl.lua", include "nest_words.lua"

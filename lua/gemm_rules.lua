@@ -79,7 +79,7 @@ function gemm_rules.plan(product, of)
   return plan, schedule
 end
 
--- Where to begin with f32 on GPUs: 8 x 8 sums an invocation, 256 invocations, 16 elements of K, the next tile in registers or
+-- Searches of f32 on GPUs begin here: 8 x 8 sums an invocation, 256 invocations, 16 elements of K, the next tile in registers or
 -- the other half.
 local source = "the best of f32 at 4096 cubed on an H200, 45 TFLOPS (docs/internals/gpus.md)"
 

@@ -121,7 +121,7 @@ function tiles.declare(s)
   end
 
   function t.export_ggml(shipped, about, refused)
-    -- What a shape takes: a tuple that does not fit the shared memory is not used.
+    -- Returns the tuple of a shape: one that does not fit the shared memory is not used.
     local function size_of(m, n)
       local size = (m <= 32 or n <= 32) and "small" or (m <= 64 or n <= 64) and "medium" or "large"
       return size == "large" and shared_bytes(shipped.large) > device.shared_bytes and "medium" or size

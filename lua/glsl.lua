@@ -13,7 +13,7 @@
 
 local glsl = {}
 
--- What products are made of.
+-- The types that products multiply.
 glsl.types = { "f32", "f16", "i8", "bf16", "u8", "f8e4m3", "f8e5m2" }
 
 local word = { scalar = "uint", vector = "uvec", bytes = 4 }

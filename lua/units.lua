@@ -44,7 +44,7 @@ function units.require(product)
   return device.matrix_api
 end
 
--- Where to begin, on GPUs: tiles of 256 x 128, 128 x 256 and 128 x 128 elements of fragments of 16 x 16, 4 x 4 a subgroup;
+-- Searches on GPUs begin here: tiles of 256 x 128, 128 x 256 and 128 x 128 elements of fragments of 16 x 16, 4 x 4 a subgroup;
 -- with sums in f16 256 x 256, 4 x 8 a subgroup; 2 x 2 where registers are few. 64 bytes of K, the next tile in registers, 16
 -- bytes after each row. Tiles that are more than twice as large as C are none.
 local source = "vk_cooperative_matrix_perf (8 subgroups, 64 bytes of K, 16 bytes after each row) and an H200 (2 x 2 subgroups)"

@@ -49,7 +49,7 @@ ${text.image(p, x)}
 %
 % -- Tiles ---------------------------------------------------------------------------------------------------------------
 %
-% -- What is brought in round r: a vector, or the vectors of a block, by the names that they have while they wait.
+% -- The names of what is brought in round r, while it waits: of a vector, or of the vectors of a block.
 % local function brought(x, r)
 %   local names = {}
 %   for j = 0, x.block - 1 do names[#names + 1] = "next_" .. x.name .. "_" .. r .. (x.transposed and "_" .. j or "") end

@@ -99,7 +99,7 @@ kernel {
   end,
 }
 
--- What ships, by K and NPQ of a block; CRS is 8 where more does not fit the shared memory.
+-- The tuples that ship, by K and NPQ of a block; CRS is 8 where more does not fit the shared memory.
 local function block(k, npq, crs, wg, ts, values)
   local c = { WG_SIZE = wg, BS_K = k, BS_CRS = crs, BS_NPQ = npq, TS_K = ts, collectives = "no", SHMEM_PAD = 4, aligned = "no", UNROLL = "yes",
               subgroup_size = subgroup and device.subgroup_size or nil }

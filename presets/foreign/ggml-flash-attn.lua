@@ -106,7 +106,7 @@ kernel {
   end,
 }
 
--- What ships for these sizes, as the host chooses it: for most devices, and for Intel's, which does without subgroups.
+-- The tuples that ship for these sizes, as the host chooses it: for most devices, and for Intel's, which does without subgroups.
 local function shipped(warp, subgroups, few_rows, staging)
   local D = HSK | HSV
   local split = (rows < 4 or HSK <= 64) and 1 or 4

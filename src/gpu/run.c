@@ -211,7 +211,8 @@ static void record_begin(struct gpu *g, const struct gpu_sequence *s, unsigned t
         const struct gpu_buffer *to = buffer[s->begin[i].to];
         const struct gpu_buffer *from = s->begin[i].from < 0 ? NULL : buffer[s->begin[i].from];
         if (from) {
-            const VkBufferCopy region = {from->guard, to->guard, to->bytes};
+            const VkBufferCopy region = {from->guard, to->guard,
+                                         uint64_min(from->bytes, to->bytes)};
             vkCmdCopyBuffer(g->command, from->handle, to->handle, 1, &region);
         } else {
             vkCmdFillBuffer(g->command, to->handle, to->guard, to->bytes, 0);

@@ -422,6 +422,7 @@ static void replace_size_constant(struct fitter *f, const uint32_t *w)
                             part[2]},
          6);
     f->out[3] = f->bound + 3;
+    f->size_id = 0; // `out` has room for one
 }
 
 static bool is_cut(uint32_t op, uint32_t n)

@@ -277,12 +277,14 @@ static bool note_read(struct reader *r, uint32_t pointer)
     return note_access(r, pointer, &r->facts->read, &r->facts->address_read);
 }
 
-// Returns the offset of a struct's member; UINT32_MAX: it has none.
-static uint32_t member_offset(const struct reader *r, uint32_t type, uint32_t member)
+// Returns the offset of a struct's member, as said before the instruction `end`; UINT32_MAX: it has
+// none.
+static uint32_t member_offset(const struct reader *r, const uint32_t *end, uint32_t type,
+                              uint32_t member)
 {
     if (!r->decorations)
         return UINT32_MAX;
-    for (const uint32_t *d = r->word + r->decorations; d < r->word + r->count; d += d[0] >> 16)
+    for (const uint32_t *d = r->word + r->decorations; d < end; d += d[0] >> 16)
         if ((d[0] & 0xffff) == SpvOpMemberDecorate && d[0] >> 16 >= 5 && d[1] == type &&
             d[2] == member && d[3] == SpvDecorationOffset)
             return d[4];
@@ -303,7 +305,7 @@ static void read_chain(struct reader *r, const uint32_t *w, uint32_t n)
     result->address = base->address;
     result->offset = 0;
     if (base->root == w[3] && base->is_push && index->kind == CONSTANT) {
-        uint32_t offset = member_offset(r, base->pointee, (uint32_t)index->number);
+        uint32_t offset = member_offset(r, w, base->pointee, (uint32_t)index->number);
         result->offset = offset == UINT32_MAX ? 0 : offset + 1;
     }
 }

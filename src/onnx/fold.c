@@ -68,18 +68,20 @@ static double element_for(const struct onnx_value *v, const struct onnx_shape *o
 // Computes the functions of elements, of one, two or (Sum, Max, Min) any number of inputs.
 struct onnx_tensor *fold_elements(const struct onnx_at *n)
 {
-    const struct onnx_function *f = onnx_function_find(n->node->kind);
+    double (*of)(double, double) = onnx_function_find(n->node->kind)->of;
     const struct onnx_value *out = onnx_out(n, 0);
     int needs = n->step->kind->needs, inputs = needs == ONNX_ALL ? n->node->input_count : needs;
     double *value;
     struct onnx_tensor *t = begin(n, &value);
     int64_t count = t ? onnx_count(&out->shape) : 0;
+    if (onnx_int(n->node, "fmod", 0)) // Mod's result has the sign of what is divided
+        of = fmod;
     for (int64_t i = 0; i < count; i++) {
         double result = element_for(onnx_in(n, 0), &out->shape, i);
         if (inputs == 1 && needs == 1)
-            result = f->of(result, 0);
+            result = of(result, 0);
         for (int k = 1; k < inputs; k++)
-            result = f->of(result, element_for(onnx_in(n, k), &out->shape, i));
+            result = of(result, element_for(onnx_in(n, k), &out->shape, i));
         value[i] = is_real(out->type) ? result : trunc(result);
     }
     return t;

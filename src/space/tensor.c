@@ -233,7 +233,7 @@ void element_put(void *buffer, enum element e, int64_t index, double value)
     if (element_is_real(e))
         bits = bits_of(e, (double)(float)value);
     else
-        bits = is_signed(e) ? (uint64_t)(int64_t)value : (uint64_t)value;
+        bits = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
     switch (element_bytes(e)) {
     case 1: ((uint8_t *)buffer)[index] = (uint8_t)bits; break;
     case 2: ((uint16_t *)buffer)[index] = (uint16_t)bits; break;

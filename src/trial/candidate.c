@@ -18,6 +18,27 @@ fail(struct failure *f, enum outcome o, const char *format, ...)
     return false;
 }
 
+// Checks the buffers that a job names by their numbers, apart from bindings.
+static bool has_buffers(const struct candidate *c, const struct job_roles *roles,
+                        struct failure *why)
+{
+    const struct job *j = c->job;
+    for (int i = 0; i < j->pass_count; i++) {
+        const struct pass *p = &j->pass[i];
+        for (int k = 0; k < p->address_count; k++)
+            if (p->address[k] >= c->bindings)
+                return fail(why, OUTCOME_COMPILE, "it has the address of buffer %d of %d",
+                            p->address[k], c->bindings);
+        if (8 * (uint32_t)p->address_count > p->push.bytes)
+            return fail(why, OUTCOME_COMPILE, "its addresses need more push constants");
+    }
+    for (int i = 0; i < c->begins; i++)
+        if (c->begin[i].from >= roles->inputs)
+            return fail(why, OUTCOME_COMPILE, "buffer %d begins as buffer %d, which is no input",
+                        c->begin[i].to, c->begin[i].from);
+    return true;
+}
+
 // Takes what the job says of buffers before a run.
 static void take_begins(struct candidate *c)
 {
@@ -86,6 +107,8 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         return fail(why, OUTCOME_REJECTED, "buffers %d > %" PRIu32, bindings, l->buffers);
     if (j->pass[j->pass_count - 1].once)
         return fail(why, OUTCOME_COMPILE, "all kernels run once: none is left to be timed");
+    if (!has_buffers(c, roles, why))
+        return false;
     for (int i = 0; i < j->pass_count; i++) {
         const struct pass *p = &j->pass[i];
         struct err e = {0}, raw = {0};

@@ -334,6 +334,9 @@ static void codec_pass(struct codec *c, struct pass *p)
     codec_block(c, &p->push, JOB_MAX_PUSH);
     codec_end(c, outer);
     p->address_count = codec_bytes(c, "address", p->address, p->address_count, JOB_MAX_BUFFERS);
+    for (int i = 0; i < p->address_count; i++)
+        if (!c->w && p->address[i] >= JOB_MAX_BUFFERS)
+            codec_refuse(c, "address");
     codec_resources(c, p);
     const char *entry = codec_word(c, "entry", p->entry ? p->entry : "");
     if (!c->w && *entry)

@@ -227,10 +227,10 @@ enum gpu_status context_load_other(struct context *x, int buffer, struct err *e)
 
 bool context_depends(const struct context *x, const unsigned char *before)
 {
-    const uint32_t *a = (const void *)before, *b = (const void *)x->fetched;
-    size_t words = operator_output_offset(&x->layout, x->layout.count) / sizeof *a;
-    for (size_t i = 0; i < words; i++)
-        if (a[i] != b[i] && !(a[i] == CONTEXT_POISON_WORD && b[i] == PLAIN_WORD))
+    size_t bytes = operator_output_offset(&x->layout, x->layout.count);
+    for (size_t i = 0; i < bytes; i++)
+        if (before[i] != x->fetched[i] &&
+            !(before[i] == POISON_BYTE && x->fetched[i] == (PLAIN_WORD >> 8 * (i % 4) & 0xff)))
             return true;
     return false;
 }

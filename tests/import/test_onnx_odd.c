@@ -72,6 +72,24 @@ static void constants_of_all_types_are_cast(void **state)
     lowered_finish(&m);
 }
 
+static void constants_have_the_remainder_that_is_asked_for(void **state)
+{
+    static const float expected[2][3] = {{1, 2, 2}, {-2, 2, -1}};
+    (void)state;
+    for (int by_sign = 0; by_sign < 2; by_sign++) {
+        struct str g = begin(SIZES(1, 3), SIZES(1, 3));
+        onnx_put_constant(&g, "c", SIZES(3), (const float[]){-5, 5, -7}, 3);
+        onnx_put_constant(&g, "d", SIZES(1), (const float[]){3}, 1);
+        onnx_put_node(&g, "Mod", "c d", "r", by_sign ? "fmod=1" : "");
+        onnx_put_node(&g, "Mul", "x r", "y", "");
+        struct lowered m = lower(&g);
+        for (int i = 0; i < 3; i++)
+            assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], i), expected[by_sign][i],
+                               0);
+        lowered_finish(&m);
+    }
+}
+
 static void a_split_that_fails_leaves_nothing(void **state)
 {
     (void)state;
@@ -542,6 +560,7 @@ TEST_GROUP(onnx_odd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_types_are_cast),
+        cmocka_unit_test(constants_have_the_remainder_that_is_asked_for),
         cmocka_unit_test(a_split_that_fails_leaves_nothing),
         cmocka_unit_test(columns_are_no_channels),
         cmocka_unit_test(tensors_beyond_a_buffer_are_refused),

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "kernel/enumerants.h"
 #include "kernel/fit.h"
 
 #include <stddef.h>
@@ -93,6 +94,30 @@ static void test_shared_bytes(void **state)
         assert_int_equal(f.shared_bytes, cases[i].bytes);
         free(glsl);
     }
+}
+
+static size_t find(const struct spirv *s, SpvOp op)
+{
+    size_t at = 5;
+    while ((s->word[at] & 0xffff) != op)
+        at += s->word[at] >> 16;
+    return at;
+}
+
+// An access chain in the place of a function, and behind it an instruction without a length.
+static void test_chain_outside_of_functions(void **state)
+{
+    (void)state;
+    struct spirv s = compile("#version 450\n" SIZE "layout(push_constant) uniform P { float v; };\n"
+                             "void main() { if (v > 1) return; }\n");
+    struct kernel_facts f;
+    struct err e;
+    size_t function = find(&s, SpvOpFunction), chain = find(&s, SpvOpAccessChain);
+    s.word[find(&s, SpvOpMemberDecorate) + 3] = SpvDecorationCoherent; // no Offset is found
+    memcpy(s.word + function, s.word + chain, 5 * sizeof *s.word);
+    s.word[function + 5] = 0;
+    assert_false(kernel_inspect(&s, &f, &e));
+    spirv_finish(&s);
 }
 
 static void test_buffers_and_push(void **state)
@@ -490,6 +515,7 @@ TEST_GROUP(inspect)
         cmocka_unit_test(test_local_size),
         cmocka_unit_test(test_shared_bytes),
         cmocka_unit_test(test_buffers_and_push),
+        cmocka_unit_test(test_chain_outside_of_functions),
         cmocka_unit_test(test_f16),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_unbindable),

@@ -224,6 +224,10 @@ struct job gemm_job(enum variant v)
         return simple_job(8, 8, 2, "shared float big[1048576];", "big[i] = 0; sum = big[j];", "");
     case GEMM_GROUP_TOO_LARGE: return simple_job(64, 64, 2, "", "", "");
     case GEMM_UNBOUND_BINDING: return simple_job(8, 8, 5, "", "", "");
+    case GEMM_NO_ADDRESS:
+        j = simple_job(8, 8, 2, "", "", "");
+        j.pass[0].address[j.pass[0].address_count++] = 7;
+        return j;
     case GEMM_SCRIBBLES:
         return simple_job(8, 8, 2, "", "", "a[i * size + j] = 7; b[i * size + j] = -3;");
     case GEMM_SPLIT: return split_job();

@@ -29,6 +29,7 @@ enum variant {
     GEMM_SHARED_TOO_LARGE,
     GEMM_GROUP_TOO_LARGE,
     GEMM_UNBOUND_BINDING,
+    GEMM_NO_ADDRESS,    // is given the address of a buffer that the job does not have
     GEMM_SCRIBBLES,     // right, but destroys its inputs
     GEMM_SPLIT,         // two passes over a scratch buffer
     GEMM_SPLIT_OVERRUN, // right, and writes one element past the end of scratch

@@ -157,6 +157,10 @@ static void push_constants_arrive(void **state)
     assert_string_equal(p->space_name, "a.lua");
     assert_int_equal(p->space_line, 7);
     message_finish(&m);
+    job.pass->address[0] = JOB_MAX_BUFFERS; // no buffer has that number
+    text = message_text(&(struct message){MESSAGE_COMPILE, .request.job = {job}});
+    assert_false(message_parse(text, &m, NULL));
+    free(text);
 }
 
 static void helper_jobs_arrive(void **state)

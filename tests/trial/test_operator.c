@@ -206,6 +206,22 @@ static void compare_finds_every_kind_of_wrong(void **state)
     free_case(&c);
 }
 
+static void nan_is_right_where_it_is_expected_and_written(void **state)
+{
+    (void)state;
+    struct case_data c = make_case(matmul(16, 8, 32, "f32", "nn"), INPUT_EXACT, 1);
+    float *result = c.result, *reference = c.buffer[2], right = result[17];
+    char reason[200];
+    reference[17] = result[17] = NAN;
+    assert_true(operator_compare(&c.o, INPUT_EXACT, result, reference, reason, 200).right);
+    memset(&result[17], 0xff, sizeof *result);
+    assert_false(operator_compare(&c.o, INPUT_EXACT, result, reference, reason, 200).right);
+    assert_non_null(strstr(reason, "C[2,1] is not written"));
+    result[17] = right;
+    assert_false(operator_compare(&c.o, INPUT_EXACT, result, reference, reason, 200).right);
+    free_case(&c);
+}
+
 // A right kernel that sums in another order, and one that forgets the last term of a single
 // element.
 static void tolerance_passes_right_and_not_wrong_kernels(void **state)
@@ -329,6 +345,7 @@ TEST_GROUP(operator)
         cmocka_unit_test(exact_inputs_are_exact),
         cmocka_unit_test(fills_are_functions_of_the_seed),
         cmocka_unit_test(compare_finds_every_kind_of_wrong),
+        cmocka_unit_test(nan_is_right_where_it_is_expected_and_written),
         cmocka_unit_test(tolerance_passes_right_and_not_wrong_kernels),
         cmocka_unit_test(halves_may_be_rounded_either_way),
         cmocka_unit_test(what_the_device_cannot_hold_is_named),

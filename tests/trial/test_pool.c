@@ -26,6 +26,7 @@ static void every_kind_of_candidate_gets_its_outcome(void **state)
     expect_trial(&f, GEMM_SHARED_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "shared memory");
     expect_trial(&f, GEMM_GROUP_TOO_LARGE, OUTCOME_REJECTED, PHASE_COMPILE, "invocations");
     expect_trial(&f, GEMM_UNBOUND_BINDING, OUTCOME_COMPILE, PHASE_COMPILE, "binding 5");
+    expect_trial(&f, GEMM_NO_ADDRESS, OUTCOME_COMPILE, PHASE_COMPILE, "buffer 7");
     expect_trial(&f, GEMM_SCRIBBLES, OUTCOME_COMPILE, PHASE_COMPILE, "an input");
     expect_trial(&f, GEMM_INPUT_OVERRUN, OUTCOME_COMPILE, PHASE_COMPILE,
                  "test.comp: it writes to buffer 0, which is an input");
