@@ -194,18 +194,4 @@ function matrix_units.shapes(api, input, sums)
   return found
 end
 
--- How fragments are spelled where a choice `units` may be any of matrix_units.words: auto takes the device's, if it has some
--- for such products, and none else.
-matrix_units.words = { "auto", "khr", "nv", "emulated", "none" }
-
-function matrix_units.chosen(word, input, sums)
-  local has = device.matrix_api ~= "none" and #matrix_units.shapes(device.matrix_api, input, sums) > 0
-  if word == "auto" then return has and device.matrix_api or "none" end
-  if (word == "khr" or word == "nv") and (not has or word ~= device.matrix_api) then
-    error(string.format("the device has no matrix units that multiply %s and sum in %s and are spelled as %s says "
-      .. "(tilewalk devices lists those of all devices; --set units=auto takes what there is)", input, sums, word))
-  end
-  return word
-end
-
 return matrix_units

@@ -17,19 +17,21 @@ local matrix_units, glsl, subgroups = include "matrix_units.lua", include "glsl.
 
 local units = {}
 
-local function has(op) return #matrix_units.shapes(device.matrix_api, op.type, glsl.sums(op)) > 0 end
+local function sums_of(product) return product.sums or glsl.sums(product.op) end
 
-local function refuse(op)
+local function has(product) return #matrix_units.shapes(device.matrix_api, product.op.type, sums_of(product)) > 0 end
+
+local function refuse(product)
   error(string.format("the device has no matrix units that multiply %s and sum in %s (tilewalk devices lists those of all "
-    .. "devices; --set units=emulated runs the same kernels anywhere, slowly)", op.type, glsl.sums(op)))
+    .. "devices; --set units=emulated runs the same kernels anywhere, slowly)", product.op.type, sums_of(product)))
 end
 
 function units.choose(product, several)
-  if product.a.blocks then return nil end -- weights become numbers in ordinary kernels
-  local word, op = choice("units", { "auto", "khr", "nv", "emulated", "none" }), product.op
+  if product.a and product.a.blocks then return nil end -- weights become numbers in ordinary kernels
+  local word = choice("units", { "auto", "khr", "nv", "emulated", "none" })
   if word == "none" or word == "emulated" then return word == "emulated" and word or nil end
-  if word == "auto" then return several ~= false and not device.is_cpu and has(op) and device.matrix_api or nil end
-  if not has(op) then refuse(op) end
+  if word == "auto" then return several ~= false and not device.is_cpu and has(product) and device.matrix_api or nil end
+  if not has(product) then refuse(product) end
   if device.matrix_api ~= word then
     error("units=" .. word .. ": kernels reach this device's matrix units through " .. device.matrix_api)
   end
@@ -38,9 +40,9 @@ end
 
 -- The same for a preset that has no other kernels. `device` was the word for `auto`.
 function units.require(product)
-  local word, op = choice("units", { "auto", "khr", "nv", "emulated", "device" }), product.op
+  local word = choice("units", { "auto", "khr", "nv", "emulated", "device" })
   if word == "emulated" then return word end
-  if not has(op) or word ~= "auto" and word ~= "device" and word ~= device.matrix_api then refuse(op) end
+  if not has(product) or word ~= "auto" and word ~= "device" and word ~= device.matrix_api then refuse(product) end
   return device.matrix_api
 end
 

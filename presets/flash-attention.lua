@@ -2,8 +2,8 @@
 -- where the device has them
 local attention, matrix_units = include "fused_attention.lua", include "matrix_units.lua"
 local attention_nest, subgroups = include "fused_attention_nest.lua", include "subgroups.lua"
+local units = include "units.lua"
 
-local units = choice("units", matrix_units.words)
 local n = device.is_cpu and 128 or 2048
 local op = operator.attention {
   batch = size("batch", 1), heads = size("heads", device.is_cpu and 4 or 32), kv_heads = size("kv_heads", 0, 0), -- 0: as many
@@ -11,7 +11,7 @@ local op = operator.attention {
   type = choice("type", { "f32", "f16" }), layout = choice("layout", { "bhnd", "bnhd" }),
   mask = choice("mask", { "none", "causal" }),
 }
-local api = matrix_units.chosen(units, op.type, "f32")
+local api = units.choose { op = op, sums = "f32" } or "none"
 local has_units = api ~= "none"
 
 local shapes, names = {}, {}
