@@ -78,7 +78,7 @@ static const char *push_value(lua_State *L)
     return lua_tostring(L, -1);
 }
 
-// Reads the table at `table`, which says every parameter's value. `what` names it.
+// Reads the table at `table`, which says every parameter's value and no other's. `what` names it.
 static void read_point(lua_State *L, struct space *space, const char *what, int table,
                        struct baseline *b)
 {
@@ -126,6 +126,21 @@ static int declare_baseline(lua_State *L) // baseline { NAME = { parameter = val
     return 0;
 }
 
+// Says if the table on the top has a value for each parameter and for nothing else. A point to
+// begin with that has not is void: somebody has edited a copy of the space.
+static bool has_all_values(lua_State *L, const struct space *space)
+{
+    int table = lua_gettop(L), count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+        count++;
+    bool has = count == space->param_count;
+    for (int j = 0; has && j < space->param_count; j++) {
+        has = lua_getfield(L, table, space->param[j].name) != LUA_TNIL;
+        lua_pop(L, 1);
+    }
+    return has;
+}
+
 static int declare_begin(lua_State *L) // begin("source", { { parameter = value, ... }, ... })
 {
     struct script *s = script_loading(L, "begin");
@@ -136,12 +151,14 @@ static int declare_begin(lua_State *L) // begin("source", { { parameter = value,
     for (int i = 1; i <= count; i++) {
         if (space->beginning_count == SPACE_MAX_BASELINES)
             luaL_error(L, "begin: more than %d points", SPACE_MAX_BASELINES);
-        struct baseline *b = &space->beginning[space->beginning_count++];
-        *b = (struct baseline){.name = source};
         const char *what = lua_pushfstring(L, "begin: point %d", i);
         lua_geti(L, 2, i);
         check_type(L, -1, what, LUA_TTABLE);
-        read_point(L, space, what, lua_gettop(L), b);
+        if (has_all_values(L, space)) {
+            struct baseline *b = &space->beginning[space->beginning_count++];
+            *b = (struct baseline){.name = source};
+            read_point(L, space, what, lua_gettop(L), b);
+        }
         lua_settop(L, 2);
     }
     s->begin_params = space->param_count;

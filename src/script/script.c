@@ -176,7 +176,7 @@ static int visit_load(lua_State *L)
                                         : "no parameter is declared (param.NAME = factors(...))");
     if (s->stage_count == 0 && !s->program && !s->space_only && !s->objective)
         return luaL_error(L, "no kernel is declared (kernel { template = ... })");
-    if (s->begin_params < s->space->param_count) // a copy of a space got one more: they are no points
+    if (s->begin_params < s->space->param_count) // then they are no points: a copy got one more
         s->space->beginning_count = 0;
     if (s->space->baseline_count && s->baseline_params < s->space->param_count)
         luaL_error(L, "parameter '%s' is declared behind a baseline, which says no value for it",

@@ -330,10 +330,10 @@ static void test_the_file(void **state)
     assert_true(space_has("80 472 268 800"));
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
     add_file_pane(&r, "an error");
-    assert_true(space_has(SPACE_PATH ":14: "));
-    assert_true(space_has("      13 | param.stage_b"));
-    assert_true(space_has(" >   14 | param.pad     = discret {"));
-    assert_true(space_has("      15 |"));
+    assert_true(space_has(SPACE_PATH ":18: "));
+    assert_true(space_has("      17 | param.stage_b"));
+    assert_true(space_has(" >   18 | param.pad     = discret {"));
+    assert_true(space_has("      19 |"));
     space_play("u");
     wording_add(&r, "an error, use-new", app->notice);
     assert_null(app->dialog);
