@@ -64,7 +64,8 @@ static void try_sizes(struct box *b, const char *preset, const char *folder, con
                       const char *size, const char *config)
 {
     struct result devices = RUN(b, "devices", "--json");
-    if (!has_foreign() || (str_starts(set, "type=q") && !strstr(devices.out, "\"f16\":true")))
+    bool is_half = str_starts(set, "type=q") || str_equal(preset, "ggml-flash-attn");
+    if (!has_foreign() || (is_half && !strstr(devices.out, "\"f16\":true")))
         skip();
     box_write(b, "start.json",
               arena_printf(&b->arena,
