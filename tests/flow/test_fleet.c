@@ -324,7 +324,7 @@ static void test_portability(void **state)
     assert_contains(RUN(b, "compare", "1", "2", "--portability", "--csv").out,
                     ",rejected,,,invocations 512 > 256\r\n");
     assert_contains(RUN(b, "compare", "2", "1", "--portability", "--markdown").out,
-                    arena_printf(&b->arena, ": %s |", text_of(rejected, "reason")));
+                    ": invocations 512 &gt; 256 |");
 }
 
 static void test_no_portability(void **state)
