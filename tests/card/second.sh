@@ -15,6 +15,9 @@ if [ -d "$work/ggml" ]; then
         tune "ggml, $type" 30 ggml-mul-mat-vec --set ggml="$work/ggml" --set type=$type --set M=$rows --set K=$depth --trials $trials --seconds 20
     done
 fi
+for blocks in q4_0 q4_K; do
+    tune "quantised, $blocks" 20 matmul-quantised --set blocks=$blocks --set N=$rows --set K=$depth --trials $trials --seconds 12
+done
 for layout in nchw nhwc; do
     tune "convolution f16 $layout" 30 conv-implicit "${image[@]}" --set type=f16 --set layout=$layout --trials $trials --seconds 15
 done
