@@ -76,7 +76,8 @@ if [ $# -gt 0 ]; then
     inside "$begin && $(printf '%q ' "$@")"
 else
     inside "$begin"' && build/tilewalk --version && echo "gcc $(gcc -dumpfullversion)" && build/tilewalk devices | head -n 20 &&
-        ./dev test --build plain unit device &&
-        { ! build/tilewalk devices | grep -q "matrix *khr" || TILEWALK_DATA=. TILEWALK_UNITS=khr TILEWALK_ROUNDS=2 build/tests/test_kernels kernels; }'
+        { ! build/tilewalk devices | grep -q "matrix *khr" ||
+            { ninja -C build tests/test_kernels >/dev/null && TILEWALK_DATA=. TILEWALK_UNITS=khr build/tests/test_kernels kernels; }; } &&
+        ./dev test --build plain unit device'
 fi
 echo "dev: the tree of $name is $folder"
