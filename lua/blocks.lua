@@ -2,7 +2,8 @@
 --
 --     blocks.formats.q4_0                    { weights = 32, bytes = 18 } of a block
 --     blocks.reader(format, name, n)         functions: weights_NAME(at) is vector `at` of n weights (1, 2 or 4) of the buffer
---                                            matrix_NAME of uint16_t
+--                                            matrix_NAME of uint16_t; decoded_NAME(base, weight) the one from `weight` on of
+--                                            the block that begins at number `base`
 --
 -- Vectors lie within a block, and their bytes in one or two words of 16 bits. Where a byte of n weights' lower or upper halves
 -- lies is that of the first one.
@@ -66,10 +67,16 @@ float half_$(uint at) { return unpackHalf2x16(uint(matrix_$[at])).x; }
 uint byte_$(uint base, uint at) { return ]] .. read[1] .. [[; }
 ^ bytes_$(uint base, uint at) { return ]] .. read[n] .. [[; }
 
+@ decoded_$(uint base, uint weight)
+{
+]] .. decoded[format] .. [[
+
+}
+
 @ weights_$(uint at)
 {
-    const uint first = ]] .. glsl.times("at", n) .. ", base = first / " .. f.weights .. "u * " .. f.bytes // 2 ..
-    "u, weight = first % " .. f.weights .. "u;\n" .. decoded[format] .. "\n}\n", letters)
+    const uint first = ]] .. glsl.times("at", n) .. ";\n    return decoded_$(first / " .. f.weights .. "u * " .. f.bytes // 2 ..
+    "u, first % " .. f.weights .. "u);\n}\n", letters)
 end
 
 return blocks

@@ -23,13 +23,15 @@
 --               constants of their instructions, and not registers of their own
 --     filled    the same, and the next tile does not wait in registers while this one is multiplied: it is brought before
 --
--- Sums leave in one of three ways. Which lane holds which element of a fragment is not told, and edges within fragments of
+-- Sums leave in one of four ways. Which lane holds which element of a fragment is not told, and edges within fragments of
 -- C, the bias, the residual and vectors need to know:
 --
 --     workgroup   through shared memory, a fragment of each subgroup at a time, all of the workgroup waiting for each other
 --     subgroup    the same, each subgroup waiting for itself
 --     straight    from fragments to C: what is added to them are fragments as well (all rows of the bias lie in one place; a bias by rows does not leave so),
 --                 what is made of their elements one by one needs no place, and other types are other fragments
+--     elements    by a function of each element that knows its row and column (VK_NV_cooperative_matrix2), and stores what
+--                 lies within C
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local gemm, epilogue = include "gemm_plan.lua", include "epilogue.lua"
@@ -40,7 +42,11 @@ local coop = {}
 
 coop.stages = gemm.stages
 coop.halves = { "swapped", "counted", "filled" }
-coop.stores = { "workgroup", "subgroup", "straight" }
+-- The ways in which sums can leave.
+function coop.stores(api)
+  return { "workgroup", "subgroup", "straight", matrix_units.knows_elements(api) and "elements" or nil }
+end
+
 coop.transposes = { "none", "staged" }
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
@@ -106,10 +112,10 @@ function coop.plan(product, s)
     api = s.api, steps = s.steps, depth = s.steps * s.shape.k, m = s.shape.m, n = s.shape.n, k = s.shape.k, lanes = s.lanes,
     in_words = true, store = s.store or "workgroup",
   }
-  p.straight = p.store == "straight"
+  p.straight, p.elements = p.store == "straight", p.store == "elements"
   p.ahead = s.stage == "prefetch" or p.halves and p.halves ~= "filled" -- the next tile waits in registers
   p.units = matrix_units.of {
-    api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes,
+    api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes, elements = p.elements,
   }
   p.a = operand("a", product.a, product.N, p.m, s.rows[1], s.rows[2])
   p.b = operand("b", product.b, product.M, p.n, s.columns[1], s.columns[2])
@@ -122,7 +128,7 @@ function coop.plan(product, s)
     x.row_along_k = x.along_k or x.transposed -- of what fragments are loaded from
     if p.staged then add_stage(p, x, s.skew) end
   end
-  p.vector_c = p.straight and 1 or math.min(product.result.widest, arithmetic.widest(p.n))
+  p.vector_c = (p.straight or p.elements) and 1 or math.min(product.result.widest, arithmetic.widest(p.n))
   p.vectors_of_lane = ceil_div(p.m * p.n, p.vector_c * p.lanes) -- of one fragment of C
   return p
 end
@@ -188,6 +194,7 @@ local function loop_trips(p)
   local function fill(x) return x.looped and x.rounds + 1 or 0 end
   local products = p.steps * (p.a.count * u.load_a + p.b.count * u.load_b + fragments * u.multiply)
   local leaving = p.straight and 9 * u.store or 2 * u.store + p.vectors_of_lane + 1 -- 9: with all that can be added
+  if p.elements then leaving = u.store end
   return p.tiles * (1 + products + fill(p.a) + fill(p.b)) + 1 + fragments * leaving
 end
 
@@ -219,7 +226,7 @@ local function resources_of(p)
   return {
     invocations = { p.threads, 1, 1 },
     groups = gemm.groups(p),
-    shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + (p.straight and 0 or sums * p.a.units * p.b.units * p.m * p.n),
+    shared_bytes = tile_bytes(p.a) + tile_bytes(p.b) + ((p.straight or p.elements) and 0 or sums * p.a.units * p.b.units * p.m * p.n),
     accumulators = ceil_div(sums * p.a.count * p.b.count * p.m * p.n, 4 * p.lanes),
     registers = registers(p),
     loop_trips = loop_trips(p),

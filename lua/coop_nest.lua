@@ -13,9 +13,9 @@ local coop_nest = {}
 local row_bytes, most_rounds_copied = 16, 16 -- see coop.lua
 
 -- A size of the shape that a word names.
-local function size_of(d, word, shapes, field)
+local function size_of(d, w, word, shapes, field)
   local size = 0
-  for name, shape in pairs(shapes) do size = d.choose(d.is(word, name), shape[field], size) end
+  for name, shape in pairs(shapes) do size = d.choose(w.is(word, name), shape[field], size) end
   return size
 end
 
@@ -50,10 +50,10 @@ end
 
 local function plan(d, w, product, s, shapes)
   local p = { op = product.op, sums = glsl.sums(product.op), parts = s.split_k, together = 1, lanes = s.lanes }
-  p.m, p.n, p.k = size_of(d, s.matrix, shapes, "m"), size_of(d, s.matrix, shapes, "n"), size_of(d, s.matrix, shapes, "k")
+  p.m, p.n, p.k = size_of(d, w, s.matrix, shapes, "m"), size_of(d, w, s.matrix, shapes, "n"), size_of(d, w, s.matrix, shapes, "k")
   p.steps, p.depth = s.steps, s.steps * p.k
   p.staged, p.doubled = d.none(w.is(s.stage, "none")), w.is(s.stage, "double")
-  p.straight = w.is(s.store, "straight")
+  p.straight = w.is(s.store, "straight", "elements")
   p.threads = p.lanes * s.rows[1] * s.columns[1]
   p.a = operand(d, w, p, "a", product.a, product.N, p.m, s.rows, s)
   p.b = operand(d, w, p, "b", product.b, product.M, p.n, s.columns, s)

@@ -327,6 +327,44 @@ function text.column(p, vector, n)
   return sum(times(over(vector, vectors), result.image // n), modulo(vector, vectors))
 end
 
+-- The function finished_element(row, column, sum, first_row, first_column) of a fragment, or tile, that begins there: what the
+-- sum becomes, as a number of the sums. `o`: last (epilogue.of, of one number; nil: none), stores (whether it stores it, where
+-- it lies within C; else what it reads for others is anything).
+function text.finished_element(p, o)
+  local op, product, result, whole = p.product.op, p.product, p.product.result, p.parts == 1
+  local sums = glsl.sums(op)
+  local output, number = whole and glsl.output(op) or glsl.wide(sums), glsl.vector(sums, 1)
+  local pitch, inside = whole and result.pitch or product.M, {}
+  local origin = whole and text.origin(p, result, 1) or text.origin_of_parts(p, 1)
+  local row, column = "first_row + row", "first_column + column"
+  local function limited(x, line)
+    if x.exact then return line end
+    if not o.stores then return glsl.below(line, x.lines) end
+    inside[#inside + 1] = (x.name == "a" and "r" or "c") .. " < " .. x.lines
+    return line
+  end
+  local lines = {
+    string.format("%s finished_element(const in uint row, const in uint column, const in %s value, const in uint first_row, const in uint first_column)",
+      number, number),
+    "{",
+    string.format("    const uint r = %s, c = %s;", limited(p.a, row), limited(p.b, column)),
+  }
+  if p.matrices > 1 then lines[#lines + 1] = "    const uint matrix = " .. text.matrix(p) .. ";" end
+  lines[#lines + 1] = "    const uint at = " .. sum(origin, times(whole and "r" or sum(times(text.part(p), product.N), "r"), pitch),
+    whole and text.column(p, "c", 1) or "c") .. ";"
+  local finished = glsl.converted("value", sums, output, 1)
+  if o.last then finished = o.last.call("value", text.bias(p, "r", "c", 1), "at") end
+  if o.stores then
+    lines[#lines + 1] = "    " .. (#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or "") .. "matrix_c[at] = " .. finished .. ";"
+    finished = "value"
+  else
+    finished = glsl.converted(finished, output, sums, 1)
+  end
+  lines[#lines + 1] = "    return " .. finished .. ";"
+  lines[#lines + 1] = "}"
+  return table.concat(lines, "\n")
+end
+
 -- The bias of vector `vector` of a row of C, in vectors of n where columns have one each.
 function text.bias(p, row, vector, n)
   local place = p.product.result.bias_place

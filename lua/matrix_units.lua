@@ -5,7 +5,8 @@
 --     emulated   plain GLSL that does the same in the same places, slowly: what a kernel gets right with it, its
 --                indexing, it gets right with the others
 --
---     local u = matrix_units.of { api = "khr", m = 16, n = 8, k = 16, a = "f16", c = "f32", lanes = 32 }
+--     local u = matrix_units.of { api = "khr", m = 16, n = 8, k = 16, a = "f16", c = "f32", lanes = 32, elements = true }
+--                                                    elements: u.become is used
 --
 -- A fragment is a matrix held by the `lanes` invocations of a subgroup: "a" (m x k), "b" (k x n), or "c" (m x n), to
 -- which the product of the others is added. All invocations of the subgroup do together:
@@ -18,6 +19,8 @@
 --     u.converted(name, element, from)               a "c" of other elements, from one that is there; u.declare
 --                                                    takes the element too, as its last argument
 --     u.each(name, statement)                        for each element of a "c" that an invocation holds: name[e]
+--     u.become(name, f, ...)                         each element of a "c" becomes f(row, column, element, ...); where
+--                                                    matrix_units.knows_elements(api)
 --
 -- Memory is { name = , element = , vector = } for an array of elements, or of vectors of words that hold `vector`
 -- elements each (uint, uvec2, uvec4: NV's extension takes no others); `at` (text) is where the fragment
@@ -100,6 +103,11 @@ local function emulated(s)
 
   function u.each(_, statement) return loop(held.c, statement) end
 
+  function u.become(name, f, ...)
+    return u.each(name, string.format("%s[e] = %s(%s / %d, %s %% %d, %s[e], %s);", name, f, own, s.n, own, s.n, name,
+      table.concat({ ... }, ", ")))
+  end
+
   function u.converted(name, element, from)
     return u.declare("c", name, element) .. " " ..
       u.each(name, name .. "[e] = " .. glsl.vector(element, 1) .. "(" .. from .. "[e]);")
@@ -139,11 +147,16 @@ local function native(s, words)
     return string.format("[[unroll]] for (uint e = 0; e < %s.length(); ++e) %s", name, statement)
   end
 
+  function u.become(name, f, ...)
+    return string.format("coopMatPerElementNV(%s, %s, %s, %s);", name, name, f, table.concat({ ... }, ", "))
+  end
+
   function u.converted(name, element, from)
     return string.format("%s %s = %s(%s);", type_of("c", element), name, type_of("c", element), from)
   end
 
   u.extensions = { "GL_KHR_memory_scope_semantics", "GL_KHR_shader_subgroup_basic", table.unpack(words.extensions) }
+  if s.elements then u.extensions[#u.extensions + 1] = "GL_NV_cooperative_matrix2" end
   u.unit, u.lane = "gl_SubgroupID", "gl_SubgroupInvocationID"
   u.trips = { load_a = 0, load_b = 0, multiply = 0, store = 0 }
   return u
@@ -173,14 +186,31 @@ local words = {
   },
 }
 
+-- Sizes of which a subgroup's fragments may be any multiple (VK_NV_cooperative_matrix2); of these, those that are offered.
+local function flexible(api)
+  local found = {}
+  for _, shape in ipairs(api == "khr" and device.flexible or {}) do
+    if shape.invocations == 0 then found[#found + 1] = shape end
+  end
+  return found
+end
+
+local multiples = { { 1, 1, 2 }, { 2, 1, 1 }, { 1, 2, 1 }, { 2, 2, 1 }, { 2, 2, 2 } }
+
 -- Whether there are fragments of m x n sums that hold an element.
 function matrix_units.sums_in(api, m, n, element)
   if api == "emulated" then return true end
   for _, shape in ipairs(device.matrix) do
     if shape.m == m and shape.n == n and shape.c == element then return true end
   end
+  for _, shape in ipairs(flexible(api)) do
+    if m % shape.m == 0 and n % shape.n == 0 and shape.c == element then return true end
+  end
   return false
 end
+
+-- Whether an operation of each element of a fragment can know its row and column.
+function matrix_units.knows_elements(api) return api == "emulated" or api == "khr" and device.matrix2.elements end
 
 function matrix_units.of(s) return s.api == "emulated" and emulated(s) or native(s, words[s.api]) end
 
@@ -190,6 +220,18 @@ function matrix_units.shapes(api, input, sums)
   local found = {}
   for _, shape in ipairs(device.matrix) do
     if shape.a == input and shape.c == sums then found[#found + 1] = shape end
+  end
+  local function has(m, n, k)
+    for _, shape in ipairs(found) do
+      if shape.m == m and shape.n == n and shape.k == k then return true end
+    end
+    return false
+  end
+  for _, shape in ipairs(flexible(api)) do
+    for _, times in ipairs(shape.a == input and shape.c == sums and multiples or {}) do
+      local m, n, k = shape.m * times[1], shape.n * times[2], shape.k * times[3]
+      if not has(m, n, k) and math.max(m, n, k) <= device.matrix_size then found[#found + 1] = { m = m, n = n, k = k } end
+    end
   end
   return found
 end

@@ -10,8 +10,13 @@
 --     auto       the device's, on GPUs, where they multiply the product's type and sum as it does; else other kernels
 --     khr, nv    the device's, which kernels reach through that extension
 --     emulated   plain GLSL in their place, anywhere: it shows that kernels are right, and nothing about speed
+--     nv2        matrices that a workgroup holds (VK_NV_cooperative_matrix2, group_gemm.lua), of products whose result is a
+--                matrix; nv2-emulated: the same in plain GLSL
 --     none       other kernels
+--
+-- `auto` is never nv2: by hand it was no faster than khr on the one card where it was measured (docs/internals/gpus.md).
 
+local group_gemm, group_units = include "group_gemm.lua", include "group_units.lua"
 local coop, coop_nest, gemm = include "coop.lua", include "coop_nest.lua", include "gemm_plan.lua"
 local matrix_units, glsl, subgroups = include "matrix_units.lua", include "glsl.lua", include "subgroups.lua"
 
@@ -26,9 +31,25 @@ local function refuse(product)
     .. "devices; --set units=emulated runs the same kernels anywhere, slowly)", product.op.type, sums_of(product)))
 end
 
+-- Matrices of a workgroup, if the word is one of theirs.
+local function of_workgroup(product, word)
+  if word == "nv2-emulated" then return word end
+  local lacks = word == "nv2" and group_units.lacking(product.op.type, sums_of(product))
+  if lacks then
+    error("units=nv2: the device has no " .. lacks .. " (--set units=nv2-emulated runs the same kernels anywhere, slowly)")
+  end
+  return word == "nv2" and word or nil
+end
+
 function units.choose(product, several)
-  if product.a and product.a.blocks then return nil end -- weights become numbers in ordinary kernels
-  local word = choice("units", { "auto", "khr", "nv", "emulated", "none" })
+  if product.a and product.a.blocks then -- weights become numbers in ordinary kernels, or where a workgroup loads them
+    return of_workgroup(product, choice("units", { "auto", "nv2", "nv2-emulated", "none" }))
+  end
+  local words = { "auto", "khr", "nv", "emulated", "none" }
+  if product.result then words = { "auto", "khr", "nv", "nv2", "emulated", "nv2-emulated", "none" } end
+  local word = choice("units", words)
+  local group = of_workgroup(product, word)
+  if group then return group end
   if word == "none" or word == "emulated" then return word == "emulated" and word or nil end
   if word == "auto" then return several ~= false and not device.is_cpu and has(product) and device.matrix_api or nil end
   if not has(product) then refuse(product) end
@@ -40,8 +61,9 @@ end
 
 -- The same for a preset that has no other kernels. `device` was the word for `auto`.
 function units.require(product)
-  local word = choice("units", { "auto", "khr", "nv", "emulated", "device" })
-  if word == "emulated" then return word end
+  local word = choice("units", { "auto", "khr", "nv", "nv2", "emulated", "nv2-emulated", "device" })
+  local group = of_workgroup(product, word)
+  if group or word == "emulated" then return group or word end
   if not has(product) or word ~= "auto" and word ~= "device" and word ~= device.matrix_api then refuse(product) end
   return device.matrix_api
 end
@@ -103,7 +125,7 @@ function units.space(product, api, of)
   if turns then
     param.transpose = categorical(coop.transposes)               -- what does not lie along K, on its way into shared tiles
   end
-  param.store    = categorical(coop.stores)                       -- from fragments to C
+  param.store    = categorical(coop.stores(api))                      -- from fragments to C
   param.split_k  = discrete { 1, 2, 4, 8 }
   param.walk     = custom(gemm.walks)
 
@@ -142,6 +164,7 @@ function units.space(product, api, of)
 end
 
 function units.declare(product, api)
+  if api == "nv2" or api == "nv2-emulated" then return group_gemm.declare(product, api) end
   local plan, schedule, shapes = units.space(product, api)
   coop.kernels(plan)
   coop_nest.declare(product, schedule, shapes)

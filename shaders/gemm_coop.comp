@@ -37,8 +37,11 @@ ${last.text}
 shared ${glsl.vector(text.moved(p, x.chunk))} tile_${x.name}[${x.shared_chunks}]; // ${p.stage == "double" and "2 x " or ""}${x.tile} x ${p.depth} elements
 %   end
 % end
-% if not p.straight then
+% if not p.straight and not p.elements then
 shared ${glsl.vector(sums, 1)} finished_sum[${a.units * b.units * p.m * p.n}]; // a fragment of each subgroup
+% end
+% if p.elements then
+${text.finished_element(p, { last = is_finished and last, stores = true })}
 % end
 % for _, x in ipairs(operands) do
 %   if x.gather then
@@ -290,6 +293,8 @@ void main()
 %   for j = 0, b.count - 1 do
 %     if p.straight then
 %       store_straight(i, j, origin, c_row, pitch)
+%     elseif p.elements then
+    ${u.become("sum_" .. i .. "_" .. j, "finished_element", sum("first_a", "corner_a", i * p.m), sum("first_b", "corner_b", j * p.n))}
 %     else
     ${u.store("c", "sum_" .. i .. "_" .. j, { name = "finished_sum", element = sums, vector = 1 }, times("unit", fragment), p.n)}
     ${waits};

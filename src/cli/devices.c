@@ -8,6 +8,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// Prints what VK_NV_cooperative_matrix2 adds, and the sizes whose multiples are matrices.
+static void print_matrix2(const struct limits *l)
+{
+    struct str text = {0};
+    for (int i = 0; i < MATRIX2_COUNT; i++)
+        if (l->features & (unsigned)FEATURE_MATRIX2 << i)
+            str_printf(&text, " %s", limits_matrix2[i]);
+    if (text.length)
+        printf("   matrix2   %s, up to %u rows%s\n", str_text(&text), l->matrix_size,
+               l->flexible.count ? "" : ", of no size");
+    for (int i = 0; i < l->flexible.count; i++) {
+        struct str shape = {0};
+        matrix_shape_add_text(&l->flexible.shape[i], &shape);
+        printf("%s%s", i ? ", " : "              multiples of ", str_text(&shape));
+        str_finish(&shape);
+    }
+    if (l->flexible.count)
+        printf("\n");
+    str_finish(&text);
+}
+
 static void print_device(const struct gpu_info *d, bool is_default, const struct roofline *roofline)
 {
     struct arena words; // escaped texts of the driver
@@ -48,6 +69,7 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
         printf("              khr needs a compiler that knows it: name a newer glslang with "
                "--glslang\n");
     str_finish(&text);
+    print_matrix2(&d->limits);
     if (!d->runs)
         printf("   runs       nothing: kernels can be compiled (check --compile), not tuned\n");
     else if (!d->timestamps)

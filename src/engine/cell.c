@@ -240,6 +240,16 @@ static bool has_value(const struct script_setting *s, const char *value)
     return false;
 }
 
+// Draws one of the words that run on any device: a choice of units has one at least.
+static const char *draw_units(struct rng *r, const struct script_setting *s)
+{
+    static const char *const words[] = {"none", "emulated", "nv2-emulated"};
+    uint64_t i = rng_below(r, 3);
+    while (!has_value(s, words[i]))
+        i = (i + 1) % 3;
+    return words[i];
+}
+
 // Draws the value of a choice. Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
@@ -253,8 +263,8 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         count++;
     const char *value = s->values[rng_below(d->rng, count)];
     bool is_half = strcmp(value_of(d, "type"), "f16") == 0, is_whole = has_whole_type(d);
-    if (strcmp(s->name, "units") == 0) // others are of devices that have them
-        value = rng_below(d->rng, 2) && has_value(s, "none") ? "none" : "emulated";
+    if (strcmp(s->name, "units") == 0)
+        value = draw_units(d->rng, s);
     else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
         value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
     else if (strcmp(s->name, "accumulate") == 0 && !is_half)

@@ -105,6 +105,8 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
             info->limits.matrix = info->matrix_khr;
         else if (info->matrix_nv.count && kernel_knows_matrix(MATRIX_NV))
             info->limits.matrix = info->matrix_nv;
+        if (info->limits.matrix.api != MATRIX_KHR || !kernel_knows_matrix2())
+            limits_remove_matrix2(&info->limits);
         ok = kernel_add_compiler(info->driver, sizeof info->driver, e);
     }
     if (ok)
@@ -233,6 +235,7 @@ bool peak_judge_matrices(struct store *store, struct gpu_info *i, bool here, str
                     "them, and they are not used",
                     i->name);
         i->limits.matrix = (struct matrix_units){.api = MATRIX_NONE};
+        limits_remove_matrix2(&i->limits);
     }
     return true;
 }

@@ -13,19 +13,32 @@
 
 // --- matrix units ---
 //
-// The structures of VK_KHR_cooperative_matrix are declared here: Vulkan's headers have them from
-// 1.3.255 on, and ours may be older. Numbers and layouts are those of its registry (vk.xml). NV's
-// component types and scopes have the same numbers.
+// The structures of VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix2 are declared here:
+// Vulkan's headers have them from 1.3.255 and 1.3.300 on, and ours may be older. Numbers and
+// layouts are those of its registry (vk.xml). NV's component types and scopes have the same
+// numbers.
 
 enum {
     FEATURES_KHR = 1000506000,
     PROPERTIES_KHR = 1000506001,
+    FEATURES_NV2 = 1000593000,
+    FLEXIBLE_NV2 = 1000593001,
+    PROPERTIES_NV2 = 1000593002,
+    SCOPE_WORKGROUP = 2,
     SCOPE_SUBGROUP = 3,
     MOST_KHR_SIZE = 0xffff,
 };
 
 typedef VkResult(VKAPI_PTR *matrix_properties_khr_function)(VkPhysicalDevice, uint32_t *,
                                                             struct matrix_properties_khr *);
+typedef VkResult(VKAPI_PTR *matrix_flexible_nv_function)(VkPhysicalDevice, uint32_t *,
+                                                         struct matrix_flexible_nv *);
+
+struct matrix2_properties_nv { // VkPhysicalDeviceCooperativeMatrix2PropertiesNV
+    VkStructureType type;
+    void *next;
+    uint32_t most_invocations, most_size, reserved_bytes;
+};
 
 // Returns the element of a VkComponentTypeKHR, "" for one that our kernels do not know.
 static const char *element_of(int32_t component)
@@ -51,11 +64,35 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
         matrix_units_add(u, &s);
 }
 
+void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv *p,
+                         bool workgroup)
+{
+    bool is_workgroup = p->scope == SCOPE_WORKGROUP;
+    struct matrix_units one = {0};
+    const struct matrix_properties_khr like = {
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .a = p->a,
+        .b = p->b,
+        .c = p->c,
+        .result = p->result,
+        .saturates = p->saturates,
+        .scope = is_workgroup ? SCOPE_SUBGROUP : p->scope,
+    };
+    matrix_add_properties(&one, &like);
+    if (!one.count || (is_workgroup && (!workgroup || !p->invocations)) ||
+        p->invocations > UINT16_MAX)
+        return;
+    one.shape[0].invocations = (uint16_t)(is_workgroup ? p->invocations : 0);
+    matrix_units_add(u, &one.shape[0]);
+}
+
 // Links the structures of the extensions that the device has before `next`.
 static void *link_features(struct matrix_features *f, void *next)
 {
     VkBaseOutStructure *all[] = {(void *)&f->khr, (void *)&f->nv, (void *)&f->memory_model,
-                                 (void *)&f->subgroup_size};
+                                 (void *)&f->subgroup_size, (void *)&f->nv2};
     for (int i = 0; i < MATRIX_EXTENSIONS; i++)
         if (f->has[i]) {
             all[i]->pNext = next;
@@ -66,13 +103,15 @@ static void *link_features(struct matrix_features *f, void *next)
 
 static const char *const extensions[MATRIX_EXTENSIONS] = {
     "VK_KHR_cooperative_matrix", VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME,
-    VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
+    VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
+    "VK_NV_cooperative_matrix2"};
 
 static void find_features(struct adapter *a)
 {
     struct matrix_features *f = &a->matrix;
     f->khr.sType = (VkStructureType)FEATURES_KHR;
     f->nv.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV;
+    f->nv2.type = (VkStructureType)FEATURES_NV2;
     f->memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
     f->subgroup_size.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     for (int i = 0; i < MATRIX_EXTENSIONS; i++)
@@ -103,6 +142,38 @@ static void describe_subgroups(struct adapter *a)
     l->group_subgroups = size.maxComputeWorkgroupSubgroups;
 }
 
+// Fills in what VK_NV_cooperative_matrix2 adds to KHR's matrices.
+static void describe_matrix2(struct adapter *a, VkInstance instance)
+{
+    const VkBool32 *has = a->matrix.nv2.has;
+    struct limits *l = &a->info.limits;
+    struct matrix2_properties_nv most = {.type = (VkStructureType)PROPERTIES_NV2};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                       .pNext = &most};
+    for (int i = 0; i < MATRIX2_COUNT; i++)
+        l->features |= has[i] ? (unsigned)FEATURE_MATRIX2 << i : 0;
+    if (!(l->features & FEATURE_MATRIX2_ALL))
+        return;
+    vkGetPhysicalDeviceProperties2(a->handle, &all);
+    l->matrix_size = most.most_size;
+    l->matrix_invocations = most.most_invocations;
+    l->matrix_shared = most.reserved_bytes;
+    matrix_flexible_nv_function get = (matrix_flexible_nv_function)vkGetInstanceProcAddr(
+        instance, "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV");
+    uint32_t count = 0;
+    if (!(l->features & FEATURE_MATRIX2_FLEXIBLE) || !get ||
+        get(a->handle, &count, NULL) != VK_SUCCESS)
+        return;
+    struct matrix_flexible_nv *list = mem_zero(count, sizeof *list);
+    for (uint32_t i = 0; i < count; i++)
+        list[i].type = (VkStructureType)FLEXIBLE_NV2;
+    if (get(a->handle, &count, list) == VK_SUCCESS)
+        for (uint32_t i = 0; i < count; i++)
+            matrix_add_flexible(&l->flexible, &list[i], l->features & FEATURE_MATRIX2);
+    l->flexible.api = l->flexible.count ? MATRIX_KHR : MATRIX_NONE;
+    free(list);
+}
+
 void matrix_describe(struct adapter *a, VkInstance instance)
 {
     struct matrix_features *f = &a->matrix;
@@ -123,6 +194,7 @@ void matrix_describe(struct adapter *a, VkInstance instance)
             a->info.matrix_khr.api = a->info.matrix_khr.count ? MATRIX_KHR : MATRIX_NONE;
             free(list);
         }
+        describe_matrix2(a, instance);
     }
     if (f->nv.cooperativeMatrix) {
         VkPhysicalDevice d = a->handle;

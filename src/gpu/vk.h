@@ -20,9 +20,15 @@ enum { GPU_SETS = 2 }; // of descriptors: storage buffers, uniform blocks
 
 // The features that kernels with matrix units need; `has` marks the extensions of the device. The
 // structure of KHR's features is the same as NV's.
-enum { MATRIX_EXTENSIONS = 4 };
+enum { MATRIX_EXTENSIONS = 5 };
+struct matrix2_features_nv { // VkPhysicalDeviceCooperativeMatrix2FeaturesNV
+    VkStructureType type;
+    void *next;
+    VkBool32 has[MATRIX2_COUNT]; // in the order of limits_matrix2
+};
 struct matrix_features {
     VkPhysicalDeviceCooperativeMatrixFeaturesNV khr, nv;
+    struct matrix2_features_nv nv2;
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size;
     bool has[MATRIX_EXTENSIONS];
@@ -36,6 +42,18 @@ struct matrix_properties_khr {
     int32_t a, b, c, result; // VkComponentTypeKHR
     VkBool32 saturates;
     int32_t scope; // VkScopeKHR
+};
+
+// Sizes that the matrices of a product may have any multiples of:
+// VkCooperativeMatrixFlexibleDimensionsPropertiesNV.
+struct matrix_flexible_nv {
+    VkStructureType type;
+    void *next;
+    uint32_t m, n, k;
+    int32_t a, b, c, result;
+    VkBool32 saturates;
+    int32_t scope;
+    uint32_t invocations; // of a workgroup, where that is the scope
 };
 
 // A physical device, described (all but the hash of its driver).
@@ -147,6 +165,9 @@ void *matrix_enable(struct matrix_features *f, const char **name, uint32_t *coun
 // Adds the product if our kernels can use it: its scope is a subgroup, A and B have one element, C
 // and the result another, and it does not saturate.
 void matrix_add_properties(struct matrix_units *u, const struct matrix_properties_khr *p);
+// The same of flexible sizes, whose scope may be a workgroup too if `workgroup`.
+void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv *p,
+                         bool workgroup);
 
 // --- run.c ---
 

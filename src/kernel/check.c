@@ -303,6 +303,14 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
     return true;
 }
 
+// Returns whether a workgroup holds more than the device's matrices of one take.
+static bool lacks_group_matrices(const struct kernel_facts *f, const struct limits *l)
+{
+    uint64_t invocations = (uint64_t)f->local_size[0] * f->local_size[1] * f->local_size[2];
+    return f->has_group_matrices && (!(l->features & FEATURE_MATRIX2) ||
+                                     invocations > l->matrix_invocations);
+}
+
 // Returns why the matrix units cannot be used, or NULL. They need full subgroups along x, of the
 // device's size even where a kernel requires another one (Vulkan spec, VUID 08987).
 static const char *lacks_matrix(const struct kernel_facts *f, const struct limits *l)
@@ -311,6 +319,8 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
         return NULL;
     if (f->matrix != l->matrix.api)
         return "needs matrix units, which the device does not have";
+    if (lacks_group_matrices(f, l))
+        return "needs matrices of a workgroup of its size, which the device does not have";
     bool full =
         f->local_size[0] % l->subgroup_size == 0 && f->local_size[0] % kernel_subgroup(f, l) == 0;
     return full ? NULL : "its subgroups are not full along x";
@@ -403,6 +413,13 @@ static const struct capability {
      "the device scope of Vulkan's memory model"},
     {SpvCapabilityCooperativeMatrixNV, 0, "cooperative matrices"},
     {SPIRV_CAPABILITY_MATRIX_KHR, 0, "cooperative matrices"},
+    {SPIRV_CAPABILITY_MATRIX2_REDUCTIONS, FEATURE_MATRIX2 << 2, "reductions of matrices"},
+    {SPIRV_CAPABILITY_MATRIX2_CONVERSIONS, FEATURE_MATRIX2 << 3, "conversions of matrices"},
+    {SPIRV_CAPABILITY_MATRIX2_ELEMENTS, FEATURE_MATRIX2_ELEMENTS,
+     "per-element operations of matrices"},
+    {SPIRV_CAPABILITY_MATRIX2_TENSORS, FEATURE_MATRIX2_TENSORS, "tensor addressing of matrices"},
+    {SPIRV_CAPABILITY_TENSORS, FEATURE_MATRIX2_TENSORS, "tensor addressing of matrices"},
+    {SPIRV_CAPABILITY_MATRIX2_BLOCKS, FEATURE_MATRIX2 << 6, "block loads of matrices"},
     {SpvCapabilityPhysicalStorageBufferAddresses, FEATURE_ADDRESS, "addresses of buffers"},
     {SpvCapabilityWorkgroupMemoryExplicitLayoutKHR, FEATURE_SHARED_LAYOUT,
      "explicit layouts of shared memory"},
@@ -433,7 +450,8 @@ unsigned kernel_check(const struct kernel_facts *f, const uint32_t groups[3],
                       const struct limits *l, char *reason, size_t size)
 {
     assert(size > 0);
-    struct resources r = {.shared_bytes = f->shared_bytes};
+    struct resources r = {.shared_bytes =
+                              f->shared_bytes + (f->has_group_matrices ? l->matrix_shared : 0)};
     for (int axis = 0; axis < 3; axis++) {
         r.group_size[axis] = f->local_size[axis];
         r.groups[axis] = groups[axis];

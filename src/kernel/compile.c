@@ -182,6 +182,22 @@ bool kernel_compile(const char *glsl, struct spirv *out, struct err *e)
     "layout(binding = 0) buffer C { float c; };\nvoid main() { " type                              \
     " m; c = float(m.length()); }\n"
 
+static bool compiles(const char *glsl)
+{
+    struct spirv ignored;
+    kernel_setup();
+    bool known = compile_within(glsl, 0, EXTERNAL_VERSION_S, &ignored, NULL);
+    spirv_finish(&ignored);
+    return known;
+}
+
+bool kernel_knows_matrix2(void)
+{
+    return compiles(MATRIX_TRIAL("GL_NV_cooperative_matrix2",
+                                 "coopmat<float, gl_ScopeWorkgroup, 16, 16, "
+                                 "gl_MatrixUseAccumulator>"));
+}
+
 bool kernel_knows_matrix(enum matrix_api api)
 {
     static const char *const trial[] = {
@@ -191,13 +207,7 @@ bool kernel_knows_matrix(enum matrix_api api)
             MATRIX_TRIAL("GL_KHR_cooperative_matrix",
                          "coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>"),
     };
-    struct spirv ignored;
-    if (api == MATRIX_NONE)
-        return false;
-    kernel_setup();
-    bool known = compile_within(trial[api], 0, EXTERNAL_VERSION_S, &ignored, NULL);
-    spirv_finish(&ignored);
-    return known;
+    return api != MATRIX_NONE && compiles(trial[api]);
 }
 
 const char *kernel_pass_file(const struct pass *p)
@@ -336,12 +346,10 @@ const char *kernel_built_in(void)
 
 static bool knows_extension(const char *name)
 {
-    struct spirv ignored;
     char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
                             "void main() {}\n",
                             name);
-    bool known = compile_within(glsl, 0, EXTERNAL_VERSION_S, &ignored, NULL);
-    spirv_finish(&ignored);
+    bool known = compiles(glsl);
     free(glsl);
     return known;
 }

@@ -11,4 +11,14 @@
 #define SPIRV_OP_TYPE_MATRIX_KHR  4456
 #define SPIRV_OP_MATRIX_STORE_KHR 4458
 
+// The capabilities of NV_cooperative_matrix2 and NV_tensor_addressing, which are newer still, and
+// OpCooperativeMatrixStoreTensorNV.
+#define SPIRV_CAPABILITY_MATRIX2_REDUCTIONS  5430
+#define SPIRV_CAPABILITY_MATRIX2_CONVERSIONS 5431
+#define SPIRV_CAPABILITY_MATRIX2_ELEMENTS    5432
+#define SPIRV_CAPABILITY_MATRIX2_TENSORS     5433
+#define SPIRV_CAPABILITY_MATRIX2_BLOCKS      5434
+#define SPIRV_CAPABILITY_TENSORS             5439
+#define SPIRV_OP_MATRIX_STORE_TENSOR         5368
+
 #endif

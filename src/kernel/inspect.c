@@ -233,6 +233,9 @@ static bool read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t
             return false;
         r->id[w[1]].pointee = w[3];
         return true;
+    case SPIRV_OP_TYPE_MATRIX_KHR:
+        r->facts->has_group_matrices |= id_get(r, w[3])->number == SpvScopeWorkgroup;
+        return type_define(r, w[1], VALUE, 0, 1);
     default: return type_define(r, w[1], VALUE, 0, 1); // a matrix tile takes no counted memory
     }
 }
@@ -407,6 +410,7 @@ static const struct {
     {SpvOpAtomicStore, 5},
     {SpvOpCooperativeMatrixStoreNV, 5},
     {SPIRV_OP_MATRIX_STORE_KHR, 4},
+    {SPIRV_OP_MATRIX_STORE_TENSOR, 4},
 };
 
 // Other instructions matter as atomics, which read and write, or as types, which take no counted
@@ -479,7 +483,8 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     case SpvOpStore:
     case SpvOpAtomicStore:
     case SpvOpCooperativeMatrixStoreNV:
-    case SPIRV_OP_MATRIX_STORE_KHR: return note_write(r, w[1]);
+    case SPIRV_OP_MATRIX_STORE_KHR:
+    case SPIRV_OP_MATRIX_STORE_TENSOR: return note_write(r, w[1]);
     default: return read_type(r, op, w, n);
     }
 }

@@ -44,6 +44,7 @@ struct kernel_facts {
     bool uses_i8, uses_i8_storage;
     bool uses_dot;          // dot products of four bytes in a word
     enum matrix_api matrix; // the API of its cooperative matrices, if it has any
+    bool has_group_matrices; // a workgroup holds some of them
     bool has_loops;         // unrolled or not: a driver may ignore the hint
     bool uses_group_count;  // gl_NumWorkGroups
 };
@@ -72,6 +73,7 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // Returns whether cooperative matrices of this API can be compiled, by trying it. A compiler of the
 // user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
+bool kernel_knows_matrix2(void); // the same of GL_NV_cooperative_matrix2
 
 // Describes the compiler for people. `name` gets its name and version, and a remark if it is built
 // in and that version was not tried with this program. `missing` gets what kernels may use and it

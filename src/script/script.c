@@ -14,6 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Sets a list of { m, n, k, a, c }, of matrices of a workgroup with its `invocations`.
+static void set_shapes(lua_State *L, const char *name, const struct matrix_units *u)
+{
+    char path[64];
+    snprintf(path, sizeof path, "device.%s", name);
+    lua_createtable(L, u->count, 0);
+    for (int i = 0; i < u->count; i++) {
+        const struct matrix_shape *s = &u->shape[i];
+        lua_newtable(L);
+        script_set_integer(L, "m", s->m);
+        script_set_integer(L, "n", s->n);
+        script_set_integer(L, "k", s->k);
+        script_set_integer(L, "invocations", s->invocations);
+        script_set_text(L, "a", s->input);
+        script_set_text(L, "c", s->sum);
+        readonly_wrap(L, "a shape of device.matrix", NULL);
+        lua_rawseti(L, -2, i + 1);
+    }
+    readonly_wrap(L, path, NULL);
+    lua_setfield(L, -2, name);
+}
+
 static void set_limit(lua_State *L, const struct limits *l, const struct limits_field *f)
 {
     const void *at = (const char *)l + f->offset;
@@ -38,25 +60,11 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         lua_pushboolean(L, *(const bool *)at);
         lua_setfield(L, -2, f->name);
         break;
-    case LIMITS_MATRIX: {
-        // A list of { m, n, k, a, c }.
-        const struct matrix_units *u = at;
-        lua_createtable(L, u->count, 0);
-        for (int i = 0; i < u->count; i++) {
-            const struct matrix_shape *s = &u->shape[i];
-            lua_newtable(L);
-            script_set_integer(L, "m", s->m);
-            script_set_integer(L, "n", s->n);
-            script_set_integer(L, "k", s->k);
-            script_set_text(L, "a", s->input);
-            script_set_text(L, "c", s->sum);
-            readonly_wrap(L, "a shape of device.matrix", NULL);
-            lua_rawseti(L, -2, i + 1);
-        }
-        readonly_wrap(L, "device.matrix", NULL);
-        lua_setfield(L, -2, "matrix");
-        script_set_text(L, "matrix_api", matrix_api_name(u->api));
-    } break;
+    case LIMITS_MATRIX:
+        script_set_text(L, "matrix_api", matrix_api_name(((const struct matrix_units *)at)->api));
+        set_shapes(L, f->name, at);
+        break;
+    case LIMITS_FLEXIBLE: set_shapes(L, f->name, at); break;
     case LIMITS_ELEMENTS:
         lua_newtable(L);
         for (int e = 0; e < ELEMENT_COUNT; e++) {
@@ -66,7 +74,15 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         readonly_wrap(L, "device.types", NULL);
         lua_setfield(L, -2, f->name);
         break;
-    case LIMITS_BITS: break;
+    case LIMITS_BITS:
+        lua_newtable(L);
+        for (int b = 0; b < MATRIX2_COUNT; b++) {
+            lua_pushboolean(L, (*(const uint32_t *)at & (unsigned)FEATURE_MATRIX2 << b) != 0);
+            lua_setfield(L, -2, limits_matrix2[b]);
+        }
+        readonly_wrap(L, "device.matrix2", NULL);
+        lua_setfield(L, -2, "matrix2");
+        break;
     }
 }
 

@@ -11,6 +11,9 @@
 
 static const char *const names[MATRIX_API_COUNT] = {"none", "nv", "khr"};
 
+const char *const limits_matrix2[MATRIX2_COUNT] = {
+    "workgroup", "flexible", "reductions", "conversions", "elements", "tensors", "blocks"};
+
 const char *matrix_api_name(enum matrix_api api)
 {
     return names[api];
@@ -20,8 +23,8 @@ void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s)
 {
     for (int i = 0; i < u->count; i++) {
         const struct matrix_shape *t = &u->shape[i];
-        if (s->m == t->m && s->n == t->n && s->k == t->k && str_equal(s->input, t->input) &&
-            str_equal(s->sum, t->sum))
+        if (s->m == t->m && s->n == t->n && s->k == t->k && s->invocations == t->invocations &&
+            str_equal(s->input, t->input) && str_equal(s->sum, t->sum))
             return;
     }
     if (u->count < MATRIX_MAX_SHAPES)
@@ -36,6 +39,8 @@ static void add_shape(const struct matrix_shape *s, char between, struct str *ou
 void matrix_shape_add_text(const struct matrix_shape *s, struct str *out)
 {
     add_shape(s, ' ', out);
+    if (s->invocations)
+        str_printf(out, " (%d)", s->invocations);
 }
 
 void matrix_units_add_text(const struct matrix_units *u, struct str *out)
@@ -61,12 +66,13 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
     int used = 0; // by a shape and the blank before it
     for (text += length; *text; text += used) {
         struct matrix_shape s = {0};
-        unsigned m, n, k;
-        if (sscanf(text, " %5ux%5ux%5u.%3[fi0-9].%3[fi0-9]%n", &m, &n, &k, s.input, s.sum, &used) !=
-                5 ||
-            m == 0 || n == 0 || k == 0 || (m | n | k) > UINT16_MAX ||
+        unsigned m, n, k, invocations = 0;
+        if (sscanf(text, " %5ux%5ux%5u.%3[fi0-9].%3[fi0-9]%n*%5u%n", &m, &n, &k, s.input, s.sum,
+                   &used, &invocations, &used) < 5 ||
+            m == 0 || n == 0 || k == 0 || (m | n | k | invocations) > UINT16_MAX ||
             (text[used] != ' ' && text[used] != '\0'))
             return false;
+        s.invocations = (uint16_t)invocations;
         s.m = (uint16_t)m;
         s.n = (uint16_t)n;
         s.k = (uint16_t)k;
@@ -80,6 +86,24 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
 
 // --- writing ---
 
+static void add_shapes(struct json_writer *w, const char *name, const struct matrix_units *u)
+{
+    json_begin_list(w, name);
+    for (int i = 0; i < u->count; i++) {
+        const struct matrix_shape *s = &u->shape[i];
+        json_begin_object(w, NULL);
+        json_add_int(w, "m", s->m);
+        json_add_int(w, "n", s->n);
+        json_add_int(w, "k", s->k);
+        json_add_text(w, "a", s->input);
+        json_add_text(w, "c", s->sum);
+        if (s->invocations)
+            json_add_int(w, "invocations", s->invocations);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 void limits_add_json(struct str *out, const struct limits *l)
 {
     struct json_writer w = json_begin(out);
@@ -87,22 +111,12 @@ void limits_add_json(struct str *out, const struct limits *l)
         if (limits_knows(l, i)) {
             const void *at = (const char *)l + limits_fields[i].offset;
             switch (limits_fields[i].type) {
-            case LIMITS_MATRIX: { // two members: the API, and a list of shapes
-                const struct matrix_units *u = at;
-                json_add_text(&w, "matrix_api", matrix_api_name(u->api));
-                json_begin_list(&w, "matrix");
-                for (int j = 0; j < u->count; j++) {
-                    const struct matrix_shape *s = &u->shape[j];
-                    json_begin_object(&w, NULL);
-                    json_add_int(&w, "m", s->m);
-                    json_add_int(&w, "n", s->n);
-                    json_add_int(&w, "k", s->k);
-                    json_add_text(&w, "a", s->input);
-                    json_add_text(&w, "c", s->sum);
-                    json_end(&w);
-                }
-                json_end(&w);
-            } break;
+            case LIMITS_MATRIX: // two members: the API, and a list of shapes
+                json_add_text(&w, "matrix_api",
+                              matrix_api_name(((const struct matrix_units *)at)->api));
+                add_shapes(&w, "matrix", at);
+                break;
+            case LIMITS_FLEXIBLE: add_shapes(&w, limits_fields[i].name, at); break;
             case LIMITS_AXES: json_add_axes(&w, limits_fields[i].name, at); break;
             case LIMITS_ELEMENTS:
                 json_begin_list(&w, limits_fields[i].name);
@@ -112,8 +126,15 @@ void limits_add_json(struct str *out, const struct limits *l)
                 json_end(&w);
                 break;
             case LIMITS_FLAG: json_add_flag(&w, limits_fields[i].name, *(const bool *)at); break;
-            case LIMITS_NUMBER:
             case LIMITS_BITS:
+                json_begin_list(&w, "matrix2");
+                for (int b = 0; b < MATRIX2_COUNT; b++)
+                    if (l->features & (unsigned)FEATURE_MATRIX2 << b)
+                        json_add_text(&w, NULL, limits_matrix2[b]);
+                json_end(&w);
+                json_add_count(&w, limits_fields[i].name, l->features);
+                break;
+            case LIMITS_NUMBER:
                 json_add_count(&w, limits_fields[i].name, limits_number(l, &limits_fields[i]));
                 break;
             }
@@ -137,15 +158,19 @@ static bool read_whole(struct json v, size_t size, void *out)
     return true;
 }
 
-// Makes the list of shapes the text of an older program, and reads that.
-static bool read_matrix(struct json api, struct json list, struct matrix_units *out)
+// Makes the list of shapes the text of an older program, and reads that. `api` is NULL where the
+// list alone says whether there is one.
+static bool read_matrix(const struct json *api, struct json list, struct matrix_units *out)
 {
     struct str text = {0};
     struct arena a;
     bool is_text = json_type(list) == JSON_TEXT;
     const char *word;
     arena_init(&a);
-    if ((word = json_text(is_text ? list : api, &a)))
+    struct json_walk any = json_walk(list);
+    if (!api)
+        str_add(&text, json_next(&any) ? "khr" : "none");
+    else if ((word = json_text(is_text ? list : *api, &a)))
         str_add(&text, word);
     for (struct json_walk w = json_walk(list); json_next(&w);) {
         str_add_char(&text, ' ');
@@ -157,6 +182,9 @@ static bool read_matrix(struct json api, struct json list, struct matrix_units *
         const char *input = json_text(json_member(w.value, "a"), &a);
         const char *sum = json_text(json_member(w.value, "c"), &a);
         str_printf(&text, "%s.%s", input ? input : "", sum ? sum : "");
+        uint32_t invocations = 0; // a subgroup's
+        if (read_whole(json_member(w.value, "invocations"), sizeof invocations, &invocations))
+            str_printf(&text, "*%" PRIu32, invocations);
     }
     bool ok = (is_text || json_type(list) == JSON_LIST) && matrix_units_parse(str_text(&text), out);
     str_finish(&text);
@@ -191,7 +219,7 @@ static struct json old_axis(struct json object, const char *name, int axis)
 
 static bool read_field(struct json object, const struct limits_field *f, void *out)
 {
-    struct json v = json_member(object, f->name);
+    struct json v = json_member(object, f->name), api;
     struct json_walk w = json_walk(v);
     uint32_t number = 0;
     bool ok = !v.at || json_type(v) == JSON_LIST;
@@ -211,7 +239,8 @@ static bool read_field(struct json object, const struct limits_field *f, void *o
         *(bool *)out = number;
         return true;
     case LIMITS_ELEMENTS: return read_elements(v, out);
-    case LIMITS_MATRIX: return read_matrix(json_member(object, "matrix_api"), v, out);
+    case LIMITS_MATRIX: api = json_member(object, "matrix_api"); return read_matrix(&api, v, out);
+    case LIMITS_FLEXIBLE: return read_matrix(NULL, v, out);
     case LIMITS_NUMBER:
     case LIMITS_BITS: break;
     }
@@ -285,6 +314,13 @@ static_assert(LIMITS_FIELD_COUNT <= 32, "a bit of `unknown` each");
 bool limits_knows(const struct limits *l, enum limits_index field)
 {
     return !(l->unknown >> field & 1);
+}
+
+void limits_remove_matrix2(struct limits *l)
+{
+    l->features &= ~(unsigned)FEATURE_MATRIX2_ALL;
+    l->flexible = (struct matrix_units){.api = MATRIX_NONE};
+    l->matrix_size = l->matrix_invocations = l->matrix_shared = 0;
 }
 
 bool limits_has_type(const struct limits *l, enum element e)

@@ -23,9 +23,13 @@
 
 enum matrix_api { MATRIX_NONE, MATRIX_NV, MATRIX_KHR, MATRIX_API_COUNT };
 
+// VK_NV_cooperative_matrix2 adds to the latter: sizes that are any multiple of a shape (flexible),
+// and matrices that a whole workgroup holds.
+
 struct matrix_shape {
     uint16_t m, n, k;
     char input[4], sum[4]; // A and B's element, C's: "f16" with "f16" or "f32", "i8" with "i32"
+    uint16_t invocations;  // of the workgroup that holds it; 0: a subgroup does
 };
 
 struct matrix_units {
@@ -39,7 +43,7 @@ const char *matrix_api_name(enum matrix_api api); // "none", "nv", "khr"
 // Adds a shape, unless it is there already or there is no room.
 void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s);
 
-// Appends "16x8x16 f16 f32".
+// Appends "16x8x16 f16 f32", of a workgroup's "32x32x16 f16 f32 (256)".
 void matrix_shape_add_text(const struct matrix_shape *s, struct str *out);
 
 // The text in records and messages: "khr 16x16x16.f16.f32 16x8x16.f16.f16", "none".
@@ -57,6 +61,11 @@ enum feature {
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
     FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
     FEATURE_ADDRESS = 1 << 14,            // addresses of buffers
+    FEATURE_MATRIX2 = 1 << 15, // and the 6 bits above: as in VkPhysicalDeviceCooperativeMatrix2-
+    FEATURE_MATRIX2_FLEXIBLE = FEATURE_MATRIX2 << 1, // FeaturesNV, from workgroup scope to block
+    FEATURE_MATRIX2_ELEMENTS = FEATURE_MATRIX2 << 4, // loads; limits_matrix2 names them
+    FEATURE_MATRIX2_TENSORS = FEATURE_MATRIX2 << 5,
+    FEATURE_MATRIX2_ALL = 127 * FEATURE_MATRIX2,
     // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
@@ -64,14 +73,19 @@ enum feature {
 
 typedef uint32_t limits_axes[3];
 
+#define MATRIX2_COUNT 7
+extern const char *const limits_matrix2[MATRIX2_COUNT]; // "workgroup", "flexible", ...
+
 // The type of a field. In JSON it is a number, a list of three, true or false, `matrix_api` and a
-// list of shapes, or a list of names of elements; Lua's `device` has the same fields, without bits,
-// and elements as `device.types.f16`.
+// list of shapes, a list of shapes, or a list of names of elements; bits are a number and, for
+// readers alone, the names of those of FEATURE_MATRIX2 as `matrix2`. Lua's `device` has the same
+// fields, elements as `device.types.f16`, and of bits `device.matrix2.workgroup` and the like.
 enum limits_type {
     LIMITS_NUMBER,
     LIMITS_AXES,
     LIMITS_FLAG,
     LIMITS_MATRIX,
+    LIMITS_FLEXIBLE,
     LIMITS_BITS,
     LIMITS_ELEMENTS
 };
@@ -104,7 +118,11 @@ enum limits_type {
     F(register_lanes, uint32_t, NUMBER)      /* subgroups larger than this share registers; 0: none do */ \
     F(dot, bool, FLAG)                       /* dot products of four bytes in a word */ \
     F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */ \
-    F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */
+    F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */ \
+    F(flexible, struct matrix_units, FLEXIBLE) /* any multiple of these is a matrix */ \
+    F(matrix_size, uint32_t, NUMBER)         /* the most rows or columns of a flexible matrix */ \
+    F(matrix_invocations, uint32_t, NUMBER)  /* the most of a workgroup that holds matrices */ \
+    F(matrix_shared, uint32_t, NUMBER)       /* bytes of shared memory that the driver takes for these */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;
@@ -127,6 +145,8 @@ struct limits_field {
 extern const struct limits_field limits_fields[LIMITS_FIELD_COUNT];
 
 bool limits_knows(const struct limits *l, enum limits_index field);
+// Takes away what VK_NV_cooperative_matrix2 adds.
+void limits_remove_matrix2(struct limits *l);
 // Says if the device has buffers of the type, or that is not known.
 bool limits_has_type(const struct limits *l, enum element e);
 // Returns the types of a device that meets these needs: bits of enum element_need.
