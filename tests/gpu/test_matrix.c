@@ -57,11 +57,43 @@ static void others(void **state)
     assert_int_equal(taken(p), 0);
 }
 
+// Sizes whose multiples are matrices, of a subgroup or of a workgroup with its invocations.
+static void flexible(void **state)
+{
+    const struct matrix_flexible_nv of_subgroup = {
+        .m = 8, .n = 8, .k = 8, .a = F16, .b = F16, .c = F32, .result = F32, .scope = SUBGROUP};
+    struct matrix_flexible_nv p = of_subgroup;
+    struct matrix_units u = {0};
+    (void)state;
+    p.invocations = 32; // says nothing of a subgroup
+    matrix_add_flexible(&u, &p, true);
+    p.scope = WORKGROUP;
+    matrix_add_flexible(&u, &p, false);
+    assert_int_equal(u.count, 1);
+    matrix_add_flexible(&u, &p, true);
+    p.invocations = 64;
+    matrix_add_flexible(&u, &p, true);
+    matrix_add_flexible(&u, &p, true);
+    assert_int_equal(u.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(u.shape[i].invocations, 32 * i);
+    p.invocations = 0;
+    matrix_add_flexible(&u, &p, true);
+    p.invocations = 1 << 16;
+    matrix_add_flexible(&u, &p, true);
+    p = of_subgroup, p.a = p.b = U8, p.c = p.result = I32;
+    matrix_add_flexible(&u, &p, true);
+    p = of_subgroup, p.scope = 1; // a device
+    matrix_add_flexible(&u, &p, true);
+    assert_int_equal(u.count, 3);
+}
+
 TEST_GROUP(matrix)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types),
         cmocka_unit_test(others),
+        cmocka_unit_test(flexible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,3 +12,6 @@ assert(device.accumulators == 0 and device.statements == 0 and device.subgroup_s
 assert(device.matrix_api == 'nv' and #device.matrix == 2)
 local s = device.matrix[2]
 assert(s.m == 16 and s.n == 8 and s.k == 4 and s.a == 'f16' and s.c == 'f32')
+assert(device.matrix2.flexible and device.matrix2.blocks and not device.matrix2.workgroup and #device.flexible == 2)
+assert(device.flexible[1].invocations == 0 and device.flexible[2].invocations == 64 and device.flexible[2].m == 32)
+assert(device.matrix_size == 512 and device.matrix_invocations == 64 and device.matrix_shared == 7)

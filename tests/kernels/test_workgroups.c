@@ -1,0 +1,235 @@
+// Kernels with matrices of a workgroup (VK_NV_cooperative_matrix2), as they are for a device that has
+// them and is not here: random ones of each preset that offers them compile, need no more than was
+// declared and are valid SPIR-V; and devices that lack a part of the extension are refused, by the
+// space file and by the check of a module.
+#include "group.h"
+
+#include "engine/sample.h"
+#include "kernel/fit.h"
+#include "kernel/kernel.h"
+#include "trial/operator.h"
+
+#include "base/str.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { KERNELS = 12, MOST_SET = 8 };
+
+// What NVIDIA's driver lists on an H200, and 128 invocations with other sizes.
+static struct limits device_of(void)
+{
+    struct limits l = limits_large_gpu;
+    l.features = FEATURE_MATRIX2_ALL | FEATURE_ADDRESS | FEATURE_MEMORY_MODEL |
+                 FEATURE_MEMORY_MODEL_DEVICE | FEATURE_I16 | FEATURE_SUBGROUP_ADDS;
+    l.spirv_minor = 6;
+    l.subgroup_least = l.subgroup_most = 32;
+    l.group_subgroups = 32;
+    l.flexible = (struct matrix_units){.api = MATRIX_KHR,
+                                       .count = 4,
+                                       .shape = {{32, 32, 16, "f16", "f32", 256},
+                                                 {32, 32, 16, "f16", "f16", 256},
+                                                 {32, 32, 32, "i8", "i32", 256},
+                                                 {32, 16, 16, "f16", "f32", 128}}};
+    l.matrix_size = 1024;
+    l.matrix_invocations = 256;
+    l.matrix_shared = 8192;
+    return l;
+}
+
+struct product {
+    const char *preset;
+    struct setting set[MOST_SET]; // until one without a name
+};
+
+static struct script *load(const struct product *p, const struct limits *l, struct err *e)
+{
+    struct setting set[MOST_SET + 1] = {{"units", "nv2"}};
+    int count = 1;
+    for (; count <= MOST_SET && p->set[count - 1].name; count++)
+        set[count] = p->set[count - 1];
+    char *path = script_find(p->preset, e);
+    struct script *s = path ? script_create(&(struct script_options){.path = path,
+                                                                     .set = set,
+                                                                     .set_count = count,
+                                                                     .device_type = "discrete",
+                                                                     .limits = l},
+                                            e)
+                            : NULL;
+    free(path);
+    return s;
+}
+
+static void compile(const struct pass *pass, struct spirv *spirv, struct kernel_facts *facts)
+{
+    struct err e;
+    char message[1400];
+    if (!kernel_compile_pass(pass, 6, spirv, &e) || !kernel_inspect(spirv, facts, &e))
+        fail_msg("%s\n%s", err_format(&e, message, sizeof message), pass->glsl);
+    facts->subgroup = pass->subgroup;
+}
+
+// Validators of SPIRV-Tools before 2024.4 do not know the extension.
+static bool validator_knows(void)
+{
+    static const char least[] =
+        "#version 450\n#extension GL_KHR_cooperative_matrix : require\n"
+        "#extension GL_NV_cooperative_matrix2 : require\n"
+        "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"
+        "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
+        "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator> m;\n"
+        "coopMatLoadTensorNV(m, c, 0, setTensorLayoutDimensionNV(createTensorLayoutNV(2), 32, 32));\n"
+        "}\n";
+    struct spirv s = {0};
+    struct err e;
+    assert_true(kernel_compile(least, &s, &e));
+    bool ok = kernel_validate(&s, &e);
+    spirv_finish(&s);
+    return ok;
+}
+
+static void check_kernel(struct script *s, const struct limits *l, const struct config *c,
+                         bool validate)
+{
+    struct job job;
+    struct err e;
+    char reason[200];
+    assert_true(script_render(s, c, &job, &e));
+    for (int i = 0; i < job.pass_count; i++) {
+        struct spirv spirv = {0};
+        struct kernel_facts facts;
+        compile(&job.pass[i], &spirv, &facts);
+        assert_int_equal(facts.has_group_matrices, i == 0);
+        if (kernel_check(&facts, job.pass[i].groups, l, reason, sizeof reason))
+            fail_msg("%s", reason);
+        if (validate && !kernel_validate(&spirv, &e))
+            fail_msg("%s\n%s", e.text, job.pass[i].glsl);
+        spirv_finish(&spirv);
+    }
+    job_finish(&job);
+}
+
+static const struct product products[] = {
+    {"gemm-coop", {{"layout", "nn"}}},
+    {"gemm-coop", {{"layout", "tt"}, {"N", "77"}, {"M", "93"}, {"K", "201"}, {"bias", "add"}}},
+    {"gemm-coop", {{"layout", "nt"}, {"accumulate", "f16"}, {"activation", "relu"}}},
+    {"gemm-coop", {{"layout", "tn"}, {"type", "i8"}, {"M", "2043"}, {"residual", "add"}}},
+    {"bmm", {{"type", "f16"}, {"batch", "3"}, {"N", "33"}, {"M", "65"}, {"K", "31"}}},
+    {"gemm", {{"type", "f16"}, {"blocks", "q4_0"}, {"M", "100"}}},
+    {"gemm", {{"type", "f16"}, {"blocks", "q8_0"}, {"layout", "nt"}, {"N", "100"}}},
+    {"gemm", {{"type", "f16"}, {"blocks", "q4_K"}, {"bias", "add"}}},
+    {"gemm", {{"type", "f16"}, {"blocks", "q6_K"}}},
+    {"conv-implicit", {{"type", "f16"}, {"layout", "nchw"}, {"stride", "2"}, {"bias", "add"}}},
+    {"conv-implicit", {{"type", "f16"}, {"layout", "nhwc"}, {"dilation", "2"}}},
+    {"conv-implicit", {{"type", "i8"}, {"layout", "nhwc"}, {"groups", "2"}, {"batch", "1"}}},
+    {"conv1x1", {{"type", "f16"}, {"layout", "nchw"}, {"height", "7"}, {"width", "7"}}},
+};
+
+static void kernels_are_valid(void **state)
+{
+    const struct limits l = device_of();
+    struct rng r;
+    struct err e;
+    char message[1400];
+    (void)state;
+    if (!kernel_knows_matrix2()) {
+        print_message("skipped: this compiler does not know GL_NV_cooperative_matrix2\n");
+        skip();
+    }
+    bool validate = validator_knows();
+    rng_seed(&r, 1);
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        struct script *s = load(&products[i], &l, &e);
+        if (!s)
+            fail_msg("%s", err_format(&e, message, sizeof message));
+        for (int k = 0; k < KERNELS; k++) {
+            struct config c;
+            if (!sample_draw(s, &l, &r, &c, &e))
+                fail_msg("%s: %s", products[i].preset, err_format(&e, message, sizeof message));
+            check_kernel(s, &l, &c, validate);
+        }
+        script_destroy(s);
+    }
+    print_message("%d kernels %s\n", (int)(KERNELS * (sizeof products / sizeof *products)),
+                  validate ? "are valid" : "compile; SPIRV-Tools is too old to validate them");
+}
+
+// Checks that a device without it is refused, and why.
+static void refuse(const struct product *p, const struct limits *l, const char *told)
+{
+    struct err e;
+    char message[1400];
+    struct script *s = load(p, l, &e);
+    assert_null(s);
+    if (!strstr(err_format(&e, message, sizeof message), told))
+        fail_msg("'%s' is not in: %s", told, message);
+}
+
+static void what_is_missing_is_named(void **state)
+{
+    (void)state;
+    const struct product *f16 = &products[0];
+    const struct product bf16 = {"gemm-coop", {{"type", "bf16"}}};
+    for (int i = 0; i < MATRIX2_COUNT; i++) {
+        struct limits l = device_of();
+        l.features &= ~((unsigned)FEATURE_MATRIX2 << i);
+        bool is_needed = i < 2 || i == 4 || i == 5; // not reductions, conversions, block loads
+        struct err e;
+        if (is_needed) {
+            refuse(f16, &l, limits_matrix2[i]);
+        } else {
+            struct script *s = load(f16, &l, &e);
+            assert_non_null(s);
+            script_destroy(s);
+        }
+    }
+    struct limits l = device_of();
+    refuse(&bf16, &l, "bf16");
+    limits_remove_matrix2(&l);
+    refuse(f16, &l, "nv2-emulated");
+    refuse(f16, &limits_vulkan_minimum, "VK_KHR_cooperative_matrix");
+}
+
+// A module that came otherwise: matrices of a workgroup, more invocations than they may have.
+static void modules_are_judged(void **state)
+{
+    static const char glsl[] =
+        "#version 450\n#extension GL_KHR_cooperative_matrix : require\n"
+        "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 128) in;\n"
+        "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
+        "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator> m = "
+        "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator>(0);\n"
+        "coopMatStore(m, c, 0, 32, gl_CooperativeMatrixLayoutRowMajor);\n}\n";
+    const uint32_t groups[3] = {1, 1, 1};
+    struct limits l = device_of();
+    struct kernel_facts f;
+    struct spirv s = {0};
+    struct err e;
+    char reason[200];
+    (void)state;
+    if (!kernel_knows_matrix(MATRIX_KHR))
+        skip();
+    assert_true(kernel_compile(glsl, &s, &e) && kernel_inspect(&s, &f, &e));
+    spirv_finish(&s);
+    assert_true(f.has_group_matrices && f.written == 1);
+    assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), 0);
+    l.matrix_invocations = 64;
+    assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    l = device_of();
+    l.features &= ~(unsigned)FEATURE_MATRIX2;
+    assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    l = device_of();
+    l.matrix_shared = l.shared_bytes + 1; // the driver's own
+    assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), 1u << LIMIT_SHARED);
+}
+
+TEST_GROUP(workgroups)
+{
+    kernel_setup();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_valid),
+        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(modules_are_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
