@@ -53,7 +53,7 @@ local function plan(d, w, product, s, shapes)
   p.m, p.n, p.k = size_of(d, w, s.matrix, shapes, "m"), size_of(d, w, s.matrix, shapes, "n"), size_of(d, w, s.matrix, shapes, "k")
   p.steps, p.depth = s.steps, s.steps * p.k
   p.staged, p.doubled = d.none(w.is(s.stage, "none")), w.is(s.stage, "double")
-  p.straight = w.is(s.store, "straight", "elements")
+  p.straight = d.none(w.is(s.store, "workgroup", "subgroup"))
   p.threads = p.lanes * s.rows[1] * s.columns[1]
   p.a = operand(d, w, p, "a", product.a, product.N, p.m, s.rows, s)
   p.b = operand(d, w, p, "b", product.b, product.M, p.n, s.columns, s)

@@ -22,7 +22,9 @@
 --     factors                   of each line: what O is rescaled by
 --
 -- Each line of scores has `share` invocations, which all look for the largest and weigh their share; or an invocation
--- has `each` lines.
+-- has `each` lines. The largest is looked for among all scores (`scan`), or among the largest of the units, which reduce rows of
+-- their fragments (`reduce`, VK_NV_cooperative_matrix2). Keys behind the last are the last one again and change nothing there, but
+-- those that a causal mask hides do.
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local matrix_units, subgroups, plain = include "matrix_units.lua", include "subgroups.lua", include "plain.lua"
@@ -33,6 +35,10 @@ local attention = { lowest = -1e30 } -- of scores: what scales it does not overf
 -- Only what consists of two in a word is turned: f16.
 function attention.tiles(op, api)
   return api ~= "none" and op.type == "f16" and { "one", "two", "turned" } or { "one", "two" }
+end
+
+function attention.largest(op, api)
+  return matrix_units.reduces(api) and op.mask ~= "causal" and { "scan", "reduce" } or { "scan" }
 end
 
 local row_bytes = 16           -- rows of fragments begin at multiples of so many
@@ -66,7 +72,7 @@ local function places(op)
 end
 
 -- schedule: api, shape (m, n, k), lanes (of a subgroup), group { rows, columns } of units, rows, keys, vector, tiles, skew (in
--- 16 bytes, after each row of what is shared), unroll (of the loops of both products, without matrix units), parts.
+-- 16 bytes, after each row of what is shared), unroll (of the loops of both products, without matrix units), parts, largest.
 function attention.plan(op, s)
   local p = {
     op = op, api = s.api, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, place = places(op),
@@ -77,7 +83,10 @@ function attention.plan(op, s)
   p.element, p.o_vector = "f32", s.vector
   if s.api ~= "none" then
     p.lanes, p.m, p.n, p.k, p.o_vector, p.element = s.lanes, s.shape.m, s.shape.n, s.shape.k, 1, op.type
-    p.units = matrix_units.of { api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = "f32", lanes = p.lanes }
+    p.reduced = s.largest == "reduce"
+    p.units = matrix_units.of {
+      api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = "f32", lanes = p.lanes, elements = p.reduced,
+    }
   end
   p.threads = p.lanes * p.rows * p.columns
   p.lines, p.keys = p.rows * p.count * p.m, p.columns * p.keys_of_unit * p.n
@@ -91,6 +100,7 @@ function attention.plan(op, s)
   p.pitch = pitch(p.dim, op.type) // p.vector
   p.pitch_scores, p.pitch_weights = pitch(p.keys, "f32"), pitch(p.keys, p.element)
   p.pitch_turned = pitch(p.keys, op.type) // 2 -- in words
+  p.pitch_tops = p.columns * p.n               -- a fragment of each unit
   p.share, p.each = math.max(p.threads // p.lines, 1), math.max(p.lines // p.threads, 1)
   p.span = ceil_div(op.M, p.keys * p.parts) * p.keys -- keys of a part
   p.exact = p.span * p.parts == op.M
@@ -165,6 +175,7 @@ end
 
 local function shared_bytes(p)
   local tiles = (p.lines + (p.two and not p.turned and 2 or 1) * p.keys) * p.pitch * p.vector * glsl.bytes(p.op.type)
+  if p.reduced then tiles = tiles + 4 * p.lines * p.pitch_tops end
   return tiles + (p.turned and 4 * p.dim * p.pitch_turned or 0) + p.lines * (4 * p.pitch_scores + glsl.bytes(p.element) * p.pitch_weights + 4)
 end
 

@@ -29,6 +29,7 @@ local function plan(d, w, op, s, shapes)
     p.m, p.n, p.k, p.o_vector, p.element = size_of("m"), size_of("n"), size_of("k"), 1, op.type
     p.step = p.k
   end
+  p.reduced = s.largest and w.is(s.largest, "reduce") or false
   p.all_lines = op.N * p.group
   p.threads = p.lanes * p.rows * p.columns
   p.lines, p.keys = p.rows * p.count * p.m, p.columns * p.keys_of_unit * p.n
@@ -76,6 +77,7 @@ local function memory(d, p)
   p.scores = d.buffer { "scores", p.lines, p.pitch_scores, memory = "shared" }
   p.weights = d.buffer { "weights", p.lines, p.pitch_weights, memory = "shared", type = p.element }
   p.factors = d.buffer { "factors", p.lines, memory = "shared" }
+  p.tops = d.buffer { "tops", p.lines, p.columns * p.n, memory = "shared", used = p.reduced }
   p.parts_of_o = d.buffer { "parts_of_o", p.parts, p.matrices, p.all_lines, op.dim, used = p.is_split }
   p.parts_of_lines = d.buffer { "parts_of_lines", p.parts, p.matrices, p.all_lines, 2, used = p.is_split }
   p.score = d.buffer { "score", p.count, p.keys_of_unit, p.of_scores, memory = "registers" }
@@ -159,8 +161,20 @@ local function weigh(d, w, p)
   local function row(e) return p.row * d.max(1, p.columns * p.lanes // p.share) + e * p.threads end
   d.statement {
     "largest", loops = w.joined(p.in_tile, { line, c }), updates = p.line { line, 0 }, reads = { p.scores { row(line), c } },
-    compare = 1,
+    compare = 1, when = d.none(p.reduced),
   }
+  if p.reduced then
+    local i, element = w.loop("reduced_i", "unrolled", p.count), w.loop("reduced_element", "vectorized", p.of_scores)
+    d.statement {
+      "reduce scores", loops = w.joined(p.in_tile, { i, element }), when = p.reduced, reads = { p.score { i, 0, element } },
+      stores = p.tops { (p.row + i * p.rows) * p.m, p.column * p.n + element }, compare = p.keys_of_unit,
+    }
+    line, c = each("largest_of_units"), w.loop("largest_unit", "serial", p.columns)
+    d.statement {
+      "largest of units", loops = w.joined(p.in_tile, { line, c }), updates = p.line { line, 0 }, compare = 1, when = p.reduced,
+      reads = { p.tops { row(line), c * p.n } },
+    }
+  end
   line = each("factor")
   d.statement {
     "factor", loops = w.joined(p.in_tile, { line }), stores = p.factors { row(line) }, reads = { p.line { line, 0 } },

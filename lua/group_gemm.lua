@@ -76,10 +76,10 @@ local source = "tensor layouts on an H200 by hand (docs/internals/gpus.md)"
 
 local function begin_there(product, threads)
   local points = {}
+  local store = result_is_a_tensor { product = product, matrices = product.matrices, parts = 1 } and "tensor" or "elements"
   local function add(rows, columns, depth)
     points[#points + 1] = {
-      threads = threads, rows = rows, columns = columns, depth = depth, store = product.result.columns and "elements" or "tensor",
-      split_k = 1, walk = "group8",
+      threads = threads, rows = rows, columns = columns, depth = depth, store = store, split_k = 1, walk = "group8",
     }
   end
   add(128, 256, 64)

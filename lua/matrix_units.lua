@@ -6,7 +6,7 @@
 --                indexing, it gets right with the others
 --
 --     local u = matrix_units.of { api = "khr", m = 16, n = 8, k = 16, a = "f16", c = "f32", lanes = 32, elements = true }
---                                                    elements: u.become is used
+--                                                    elements: u.become or u.reduce is used
 --
 -- A fragment is a matrix held by the `lanes` invocations of a subgroup: "a" (m x k), "b" (k x n), or "c" (m x n), to
 -- which the product of the others is added. All invocations of the subgroup do together:
@@ -19,6 +19,8 @@
 --     u.converted(name, element, from)               a "c" of other elements, from one that is there; u.declare
 --                                                    takes the element too, as its last argument
 --     u.each(name, statement)                        for each element of a "c" that an invocation holds: name[e]
+--     u.reduce(name, f)                              each element of a "c" becomes f(f(a, b), ...) of its row; where
+--                                                    matrix_units.reduces(api)
 --     u.become(name, f, ...)                         each element of a "c" becomes f(row, column, element, ...); where
 --                                                    matrix_units.knows_elements(api)
 --
@@ -147,6 +149,10 @@ local function native(s, words)
     return string.format("[[unroll]] for (uint e = 0; e < %s.length(); ++e) %s", name, statement)
   end
 
+  function u.reduce(name, f)
+    return string.format("coopMatReduceNV(%s, %s, gl_CooperativeMatrixReduceRowNV, %s);", name, name, f)
+  end
+
   function u.become(name, f, ...)
     return string.format("coopMatPerElementNV(%s, %s, %s, %s);", name, name, f, table.concat({ ... }, ", "))
   end
@@ -208,6 +214,9 @@ function matrix_units.sums_in(api, m, n, element)
   end
   return false
 end
+
+-- Whether rows of a fragment can be reduced.
+function matrix_units.reduces(api) return api == "khr" and device.matrix2.reductions end
 
 -- Whether an operation of each element of a fragment can know its row and column.
 function matrix_units.knows_elements(api) return api == "emulated" or api == "khr" and device.matrix2.elements end

@@ -34,11 +34,16 @@ if not has_units then
   param.unroll = discrete { 1, 2, 4 }                           -- vectors of dim, and keys, before loops turn
 end
 param.parts  = discrete { 1, 2, 4, 8, 16 }                      -- of the keys
+local ways = attention.largest(op, api)
+if #ways > 1 then
+  param.largest = categorical(ways)                             -- score of a line: among all, or units reduce fragments
+end
 
 local function schedule(c)
   return {
     matrix = has_units and c.matrix, group = { c.group[2], c.group[3] }, rows = c.rows, keys = c.keys, vector = c.vector,
     tiles = c.tiles, skew = c.skew, unroll = has_units and 1 or c.unroll, parts = c.parts, lanes = has_units and subgroups.least or 1,
+    largest = #ways > 1 and c.largest or nil,
   }
 end
 

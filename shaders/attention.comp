@@ -33,6 +33,11 @@ shared uint tile_v[${p.dim * p.pitch_turned}]; // ${p.dim} rows of pairs of keys
 shared float scores[${p.lines * p.pitch_scores}];
 shared ${glsl.vector(p.element, 1)} weights[${p.lines * p.pitch_weights}];
 shared float factors[${p.lines}];
+% if p.reduced then
+shared float tops[${p.lines * p.pitch_tops}]; // the largest scores of units, as often as a fragment has columns
+
+float larger(const in float a, const in float b) { return max(a, b); }
+% end
 % local tile_v = p.two and "tile_v" or "tile_k"
 %
 % -- The rounds in which an invocation fills a tile of so many rows: body() is about its vector `at`.
@@ -120,6 +125,15 @@ shared float factors[${p.lines}];
 %   each_fragment(p.keys_of_unit, function(i, j)
             ${u.store("c", "score_" .. i .. "_" .. j, { name = "scores", element = "f32", vector = 1 }, sum(times(line(i), p.pitch_scores), column(j)), p.pitch_scores)}
 %   end)
+%   for i = 0, p.reduced and p.count - 1 or -1 do
+%     local top = "largest_" .. i
+            ${u.converted(top, "f32", "score_" .. i .. "_0")}
+%     for j = 1, p.keys_of_unit - 1 do
+            ${u.each(top, top .. "[e] = max(" .. top .. "[e], score_" .. i .. "_" .. j .. "[e]);")}
+%     end
+            ${u.reduce(top, "larger")}
+            ${u.store("c", top, { name = "tops", element = "f32", vector = 1 }, sum(times(line(i), p.pitch_tops), times("unit_column", p.n)), p.pitch_tops)}
+%   end
         }
 % end
 % local function scores_of_invocations()
@@ -156,9 +170,14 @@ shared float factors[${p.lines}];
         {
             const uint row = ${of_line(e)};
             float largest = ${attention.lowest};
-            for (uint c = 0; c < ${p.keys}; ++c)
 %   local score = "scores[row * " .. p.pitch_scores .. " + c]"
+%   if p.reduced then
+            for (uint c = 0; c < ${p.columns}; ++c)
+                largest = max(largest, tops[row * ${p.pitch_tops} + c * ${p.n}]);
+%   else
+            for (uint c = 0; c < ${p.keys}; ++c)
                 largest = max(largest, ${p.masked and "mix(" .. attention.lowest .. ", " .. score .. ", key + c < seen_" .. e .. ")" or score});
+%   end
             const float next = max(top_${e}, largest * ${p.scale});
             const float factor = exp2(top_${e} - next);
             float sum = 0.0;

@@ -82,7 +82,7 @@ static const struct draw of_gemm[] = {
 
 // With matrix units emulated: any device has those.
 static const struct draw of_coop[] = {
-    {"units", VALUES("emulated")},
+    {"units", VALUES("emulated", "nv2-emulated")},
     {"N", EXTENTS},
     {"M", EXTENTS},
     {"K", VALUES("1", "4", "34", "64", "100")},

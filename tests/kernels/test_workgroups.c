@@ -109,6 +109,21 @@ static void check_kernel(struct script *s, const struct limits *l, const struct 
     job_finish(&job);
 }
 
+// Where searches begin is legal, too.
+static void check_beginnings(struct script *s, const struct limits *l, bool validate)
+{
+    const struct space *space = script_space(s);
+    assert_true(space->beginning_count >= 3);
+    for (int i = 0; i < space->beginning_count; i++) {
+        const struct baseline *b = &space->beginning[i];
+        struct verdict v = {.legal = false};
+        struct err e;
+        if (b->misfit || !space_judge(space, l, &b->config, &v, &e) || !v.legal)
+            fail_msg("point %d: %s%s", i, b->misfit ? b->misfit : "", v.reason);
+        check_kernel(s, l, &b->config, validate);
+    }
+}
+
 static const struct product products[] = {
     {"gemm-coop", {{"layout", "nn"}}},
     {"gemm-coop", {{"layout", "tt"}, {"N", "77"}, {"M", "93"}, {"K", "201"}, {"bias", "add"}}},
@@ -142,6 +157,7 @@ static void kernels_are_valid(void **state)
         struct script *s = load(&products[i], &l, &e);
         if (!s)
             fail_msg("%s", err_format(&e, message, sizeof message));
+        check_beginnings(s, &l, validate);
         for (int k = 0; k < KERNELS; k++) {
             struct config c;
             if (!sample_draw(s, &l, &r, &c, &e))

@@ -312,7 +312,7 @@ static const struct mutant {
 static struct script *load_mutant(const struct product *o, const struct mutant *m,
                                   const struct limits *l)
 {
-    enum { MOST = 20 };
+    enum { MOST = 24 };
     struct script *right = variant_load(o->preset, o->device, l, o->set);
     int count, changed = 0;
     const struct script_text *texts = script_texts(right, &count);
