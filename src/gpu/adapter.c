@@ -402,18 +402,16 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         chain = &address;
     }
     const bool arrays = features & FEATURE_ARRAYS;
-    const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
-                                           .shaderInt64 = (features & FEATURE_I64) != 0,
-                                           .shaderInt16 = (features & FEATURE_I16) != 0,
-                                           .shaderStorageBufferArrayDynamicIndexing = arrays,
-                                           .shaderStorageImageArrayDynamicIndexing = arrays,
-                                           .shaderSampledImageArrayDynamicIndexing = arrays,
-                                           .shaderStorageImageExtendedFormats =
-                                               (features & FEATURE_MORE_FORMATS) != 0,
-                                           .shaderStorageImageReadWithoutFormat =
-                                               (features & FEATURE_READ_FORMATLESS) != 0,
-                                           .shaderStorageImageWriteWithoutFormat =
-                                               (features & FEATURE_WRITE_FORMATLESS) != 0};
+    const VkPhysicalDeviceFeatures core = {
+        .shaderFloat64 = (features & FEATURE_F64) != 0,
+        .shaderInt64 = (features & FEATURE_I64) != 0,
+        .shaderInt16 = (features & FEATURE_I16) != 0,
+        .shaderStorageBufferArrayDynamicIndexing = arrays,
+        .shaderStorageImageArrayDynamicIndexing = arrays,
+        .shaderSampledImageArrayDynamicIndexing = arrays,
+        .shaderStorageImageExtendedFormats = (features & FEATURE_MORE_FORMATS) != 0,
+        .shaderStorageImageReadWithoutFormat = (features & FEATURE_READ_FORMATLESS) != 0,
+        .shaderStorageImageWriteWithoutFormat = (features & FEATURE_WRITE_FORMATLESS) != 0};
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = chain,

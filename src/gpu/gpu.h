@@ -175,8 +175,8 @@ struct gpu_descriptor {
 struct gpu_shader {
     const uint32_t *word; // SPIR-V
     size_t word_count;
-    int bindings; // storage buffers in set 0, from 0 on
-    int uniforms; // uniform blocks in set 1, from 0 on
+    int bindings;                            // storage buffers in set 0, from 0 on
+    int uniforms;                            // uniform blocks in set 1, from 0 on
     const struct gpu_descriptor *descriptor; // set 2: images, texel buffers, samplers, arrays
     int descriptors;
     // The required subgroup size (ignored where the device has no choice; 0: any), and the size of
@@ -214,7 +214,7 @@ struct gpu_pass {
     // place of what `push` has there.
     const uint8_t *address;
     int addresses;
-    struct gpu_buffer *const *uniform; // of its pipeline's uniform blocks
+    struct gpu_buffer *const *uniform;       // of its pipeline's uniform blocks
     const struct gpu_descriptor *descriptor; // those of its pipeline
     int descriptors;
 };

@@ -41,9 +41,8 @@ static VkImageCreateInfo info_of(const struct image_form *f, bool is_stored, boo
 static enum gpu_status check_size(struct gpu *g, const VkImageCreateInfo *info, struct err *e)
 {
     VkImageFormatProperties most = {0};
-    VkResult r = vkGetPhysicalDeviceImageFormatProperties(g->adapter.handle, info->format,
-                                                          info->imageType, info->tiling,
-                                                          info->usage, 0, &most);
+    VkResult r = vkGetPhysicalDeviceImageFormatProperties(
+        g->adapter.handle, info->format, info->imageType, info->tiling, info->usage, 0, &most);
     const VkExtent3D *is = &info->extent, *may = &most.maxExtent;
     if (r == VK_SUCCESS && is->width <= may->width && is->height <= may->height &&
         is->depth <= may->depth && info->arrayLayers <= most.maxArrayLayers)
@@ -161,8 +160,8 @@ enum gpu_status vk_images_move(struct gpu *g, const struct gpu_sequence *s, bool
         if (!i || !back || !i->is_stored)
             continue;
         const VkBufferImageCopy region = region_of(i, s->buffer[k]);
-        vkCmdCopyImageToBuffer(g->command, i->handle, VK_IMAGE_LAYOUT_GENERAL,
-                               s->buffer[k]->handle, 1, &region);
+        vkCmdCopyImageToBuffer(g->command, i->handle, VK_IMAGE_LAYOUT_GENERAL, s->buffer[k]->handle,
+                               1, &region);
     }
     return vk_submit(g, COPY_TIMEOUT_S, NULL, e);
 }

@@ -347,8 +347,8 @@ static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, con
     for (int turn = 0; turn < t->count; turn++)
         for (const struct gpu_sequence *q = s; q; q = q->next)
             for (int i = 0; i < q->pass_count; i++)
-                GPU_TRY(
-                    create_sets(g, q, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn), set++, e));
+                GPU_TRY(create_sets(g, q, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn),
+                                    set++, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
     // Timestamps are no barriers: without a barrier after each dispatch the runs would overlap, and
     // the time would not be that of `repeats` runs one after the other.

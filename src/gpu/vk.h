@@ -13,9 +13,9 @@
 
 #include <vulkan/vulkan.h>
 
-#define GPU_MAX_PASSES   64
-#define GPU_MAX_BINDINGS 18 // a kernel's, scratch, and the report of checked accesses
-#define GPU_MAX_UNIFORMS 8
+#define GPU_MAX_PASSES      64
+#define GPU_MAX_BINDINGS    18 // a kernel's, scratch, and the report of checked accesses
+#define GPU_MAX_UNIFORMS    8
 #define GPU_MAX_DESCRIPTORS 40
 enum { GPU_SETS = 3 }; // of descriptors: storage buffers, uniform blocks, all others
 
@@ -93,10 +93,10 @@ struct gpu {
     VkPipelineCache cache; // between gpu_keep and gpu_end_keeping
     VkQueryPool stamps;
     VkDescriptorPool descriptors;
-    int most_sets;             // room in `descriptors`, for so many passes
-    bool has_others;           // also for their third sets
-    VkSampler sampler;         // made when first needed
-    VkBufferView *view;        // of the sets, heap
+    int most_sets;      // room in `descriptors`, for so many passes
+    bool has_others;    // also for their third sets
+    VkSampler sampler;  // made when first needed
+    VkBufferView *view; // of the sets, heap
     int views, view_capacity;
     unsigned turn;             // the next copy of buffers to use (gpu_sequence)
     struct gpu_buffer staging; // made when first needed

@@ -240,7 +240,7 @@ static bool read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t
     case SpvOpTypeImage: {
         bool is_stored = w[7] == 2, is_buffer = w[3] == SpvDimBuffer;
         return opaque_define(r, w[1],
-                             is_buffer ? is_stored ? DESCRIPTOR_STORAGE_TEXELS : DESCRIPTOR_TEXELS
+                             is_buffer   ? is_stored ? DESCRIPTOR_STORAGE_TEXELS : DESCRIPTOR_TEXELS
                              : is_stored ? DESCRIPTOR_STORAGE_IMAGE
                                          : DESCRIPTOR_SAMPLED_IMAGE);
     }

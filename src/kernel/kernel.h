@@ -43,8 +43,8 @@ struct kernel_facts {
     uint32_t uniforms;     // highest binding of a uniform block in set JOB_UNIFORM_SET, plus one
     struct kernel_descriptor descriptor[JOB_MAX_DESCRIPTORS];
     int descriptor_count;
-    uint32_t written;      // a bit for each of the first 32 bindings that it may write to
-    uint32_t read;         // likewise
+    uint32_t written; // a bit for each of the first 32 bindings that it may write to
+    uint32_t read;    // likewise
     uint32_t address_written, address_read; // likewise, by 8 bytes of push constants: of buffers
                                             // whose addresses they are
     size_t words;

@@ -231,7 +231,8 @@ static void learn(struct binder *b, size_t at)
             target->set_at = at + 3, target->set = s->word[at + 3];
         if (n > 3 && s->word[at + 2] == SpvDecorationBinding)
             target->binding_at = at + 3, target->binding = s->word[at + 3];
-    } else if (((op >= SpvOpTypeVoid && op <= SpvOpTypePointer) || op == SpvOpTypeAccelerationStructureKHR) &&
+    } else if (((op >= SpvOpTypeVoid && op <= SpvOpTypePointer) ||
+                op == SpvOpTypeAccelerationStructureKHR) &&
                n > 1)
         target->at = at;
     else if (op == SpvOpConstant && n > 3)
@@ -312,7 +313,9 @@ static struct shape shape_of(const struct binder *b, uint32_t storage, const str
     case SpvOpTypeSampler: s.kind = DESCRIPTOR_SAMPLER; break;
     case SpvOpTypeArray:
     case SpvOpTypeRuntimeArray: s.refused = "array of arrays"; break;
-    case SpvOpTypeAccelerationStructureKHR: s.refused = "acceleration structure of ray tracing"; break;
+    case SpvOpTypeAccelerationStructureKHR:
+        s.refused = "acceleration structure of ray tracing";
+        break;
     default: find_image(b, type, &s);
     }
     if (is_endless)
@@ -381,7 +384,8 @@ static bool find_place(struct binder *b, const struct binding *at, uint32_t *out
                        "] = { ... } } names the buffers from binding 0 on)",
                        what, at->name, binding, set, set);
     *out = (uint32_t)i;
-    for (; i < p->binding_count && p->binding[i].set == set && p->binding[i].binding == binding; i++)
+    for (; i < p->binding_count && p->binding[i].set == set && p->binding[i].binding == binding;
+         i++)
         named++;
     return named == at->shape.count ||
            err_set(b->e,
@@ -406,7 +410,8 @@ static bool check_form(struct binder *b, const struct binding *at, int buffer)
     const char *what = descriptor_name(at->shape.kind);
     if (!image)
         return !given || given->form.shape == IMAGE_TEXELS ||
-               err_set(b->e, "it has a %s '%.60s' at binding %" PRIu32 ", which image = makes an image",
+               err_set(b->e,
+                       "it has a %s '%.60s' at binding %" PRIu32 ", which image = makes an image",
                        what, at->name, *at->binding);
     if (!given)
         return err_set(b->e,
@@ -416,10 +421,10 @@ static bool check_form(struct binder *b, const struct binding *at, int buffer)
                        what, at->name, *at->binding, *at->set);
     const struct texel_traits *t = &texel_traits[given->form.format];
     uint32_t dim = word_of(b, image, 3), format = word_of(b, image, 8);
-    enum image_shape shape = dim == SpvDimBuffer      ? IMAGE_TEXELS
-                             : dim == SpvDim3D        ? IMAGE_3D
-                             : word_of(b, image, 5)   ? IMAGE_2D_ARRAY
-                                                      : IMAGE_2D;
+    enum image_shape shape = dim == SpvDimBuffer    ? IMAGE_TEXELS
+                             : dim == SpvDim3D      ? IMAGE_3D
+                             : word_of(b, image, 5) ? IMAGE_2D_ARRAY
+                                                    : IMAGE_2D;
     if (given->form.shape != shape)
         return err_set(b->e,
                        "its %s '%.60s' is %s, image = gives %s (width and height make an image, "
@@ -427,7 +432,8 @@ static bool check_form(struct binder *b, const struct binding *at, int buffer)
                        what, at->name, image_shape_name(shape),
                        image_shape_name((enum image_shape)given->form.shape));
     if ((format && format != t->spirv) || component_of(b, image) != t->reads)
-        return err_set(b->e, "its %s '%.60s' has texels of another format than %s, which image = gives",
+        return err_set(b->e,
+                       "its %s '%.60s' has texels of another format than %s, which image = gives",
                        what, at->name, t->name);
     return true;
 }

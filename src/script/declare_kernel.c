@@ -215,8 +215,8 @@ int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
     static const char *const known[] = {
-        "template", "shader", "spirv",    "values",  "include", "define",     "spec", "push",
-        "bindings", "sets",   "uniform",  "address", "inout",   "zeroed",     "kept", "groups",
+        "template", "shader", "spirv",    "values",  "include", "define",     "spec",  "push",
+        "bindings", "sets",   "uniform",  "address", "inout",   "zeroed",     "kept",  "groups",
         "subgroup", "when",   "preamble", "once",    "entry",   "local_size", "image", NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
@@ -236,10 +236,10 @@ int declare_kernel(lua_State *L)
         const char *name;
         int *function;
         bool may_be_table;
-    } fields[] = {{"when", &stage->when, false},         {"values", &stage->values, false},
-                  {"groups", &stage->groups, true},      {"subgroup", &stage->subgroup, false},
-                  {"define", &stage->define, false},     {"spec", &stage->spec, false},
-                  {"push", &stage->push, false},         {"local_size", &stage->local_size, true},
+    } fields[] = {{"when", &stage->when, false},     {"values", &stage->values, false},
+                  {"groups", &stage->groups, true},  {"subgroup", &stage->subgroup, false},
+                  {"define", &stage->define, false}, {"spec", &stage->spec, false},
+                  {"push", &stage->push, false},     {"local_size", &stage->local_size, true},
                   {"image", &stage->image, true}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         *fields[i].function = keep_function(L, fields[i].name, fields[i].may_be_table);

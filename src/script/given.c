@@ -247,9 +247,8 @@ static void fill_resources(lua_State *L, struct script *s, const struct stage *s
         const char *name = stage->resource[i].name;
         if (name) {
             int buffer = find_buffer(L, s, set ? "sets" : "bindings", name);
-            p->binding[p->binding_count++] =
-                (struct job_binding){set, binding, (uint8_t)buffer,
-                                     (uint8_t)stage->resource[i].element};
+            p->binding[p->binding_count++] = (struct job_binding){
+                set, binding, (uint8_t)buffer, (uint8_t)stage->resource[i].element};
             continue;
         }
         struct job_uniform *u = pass_add_uniform(p);
@@ -304,10 +303,14 @@ static void read_form(lua_State *L, const struct script *s, const char *what,
     uint32_t depth = image_size(L, "depth"), layers = image_size(L, "layers");
     *out = (struct image_form){
         .format = (uint8_t)f,
-        .shape = depth ? IMAGE_3D : layers ? IMAGE_2D_ARRAY : IMAGE_2D,
+        .shape = depth    ? IMAGE_3D
+                 : layers ? IMAGE_2D_ARRAY
+                          : IMAGE_2D,
         .width = image_size(L, "width"),
         .height = image_size(L, "height"),
-        .depth = depth ? depth : layers ? layers : 1,
+        .depth = depth    ? depth
+                 : layers ? layers
+                          : 1,
     };
     if (!out->width && !out->height && !depth && !layers)
         *out = (struct image_form){.format = (uint8_t)f, .shape = IMAGE_TEXELS};

@@ -66,7 +66,7 @@ struct stage { // a kernel { }
     struct {
         uint16_t set, binding, element; // of an array of buffers
         const char *name;               // of a buffer; NULL: it is a uniform block
-        int function;     // with its content
+        int function;                   // with its content
     } resource[JOB_MAX_BINDINGS];
     int resource_count; // 0: all buffers of the operator
     const char *address[JOB_MAX_BUFFERS];

@@ -8,7 +8,8 @@
 #define TEXEL_TRAITS(name, bytes, reads, spirv, vulkan) {#name, bytes, reads, spirv, vulkan},
 const struct texel_traits texel_traits[TEXEL_COUNT] = {TEXEL_FORMATS(TEXEL_TRAITS)};
 
-static_assert(DESCRIPTOR_FORMATS * TEXEL_COUNT <= 53, "bits of limits.formats, as a number of JSON");
+static_assert(DESCRIPTOR_FORMATS * TEXEL_COUNT <= 53,
+              "bits of limits.formats, as a number of JSON");
 
 enum texel_format texel_format_named(const char *name)
 {
@@ -21,9 +22,8 @@ enum texel_format texel_format_named(const char *name)
 const char *descriptor_name(enum descriptor d)
 {
     static const char *const names[DESCRIPTOR_COUNT] = {
-        "storage image",        "sampled image",       "texel buffer",
-        "storage texel buffer", "combined image",      "sampler",
-        "storage buffer"};
+        "storage image",  "sampled image", "texel buffer",  "storage texel buffer",
+        "combined image", "sampler",       "storage buffer"};
     return names[d];
 }
 

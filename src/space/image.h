@@ -62,8 +62,8 @@ bool texel_format_is_there(uint64_t formats, enum texel_format f);
 // How a buffer is seen. A texel buffer has no sizes: it is as long as its buffer.
 enum image_shape { IMAGE_TEXELS, IMAGE_2D, IMAGE_2D_ARRAY, IMAGE_3D };
 struct image_form {
-    uint8_t format; // of enum texel_format
-    uint8_t shape;  // of enum image_shape
+    uint8_t format;                // of enum texel_format
+    uint8_t shape;                 // of enum image_shape
     uint32_t width, height, depth; // depth of a 2D array: its layers
 };
 const char *image_shape_name(enum image_shape s); // "2D"

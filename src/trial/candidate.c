@@ -82,8 +82,8 @@ static bool take_form(struct candidate *c, const struct pass *p, enum descriptor
     if (!image || image->form.shape == IMAGE_TEXELS)
         return true;
     if (c->form[buffer] && !image_is_same(c->form[buffer], &image->form))
-        return fail(why, OUTCOME_COMPILE,
-                    "two kernels see buffer %d as images of different forms", buffer);
+        return fail(why, OUTCOME_COMPILE, "two kernels see buffer %d as images of different forms",
+                    buffer);
     c->form[buffer] = &image->form;
     c->images |= bit;
     *(kind == DESCRIPTOR_STORAGE_IMAGE ? &c->stored : &c->sampled) |= bit;
@@ -102,8 +102,9 @@ static bool take_descriptors(struct candidate *c, int i, const struct kernel_fac
     c->pass[i].descriptors = f->descriptor_count;
     for (int n = 0; n < f->descriptor_count; n++) {
         struct gpu_descriptor *d = &c->descriptor[i][n];
-        *d = (struct gpu_descriptor){
-            .at = f->descriptor[n].at, .kind = f->descriptor[n].kind, .count = f->descriptor[n].count};
+        *d = (struct gpu_descriptor){.at = f->descriptor[n].at,
+                                     .kind = f->descriptor[n].kind,
+                                     .count = f->descriptor[n].count};
         for (uint32_t k = 0; d->kind != DESCRIPTOR_SAMPLER && k < d->count; k++) {
             int buffer = pass_buffer_at(p, d->at, k);
             const struct job_image *image = pass_image_of(p, buffer);
