@@ -234,8 +234,8 @@ struct gpu_begin {
 //
 // The device time of a run is without that of `begin`; of a sequence that follows it is with it.
 //
-// image[k], where it is one, stands for buffer k in all passes. A sequence with images has no copies
-// and no next one.
+// image[k], where it is one, stands for buffer k in all passes. A sequence with images has no
+// copies and no next one.
 struct gpu_sequence {
     const struct gpu_pass *pass;
     int pass_count;

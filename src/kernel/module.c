@@ -251,7 +251,7 @@ static const char *name_of(const struct binder *b, const struct resource *variab
 
 // --- images, texel buffers and arrays ---
 
-// What a variable is a descriptor of.
+// The kind and number of a variable's descriptors.
 struct shape {
     enum descriptor kind;
     uint32_t count; // of descriptors
@@ -341,8 +341,8 @@ static bool refuse_kind(const struct binder *b, const struct binding *at, const 
                    kind, at->name, *at->binding, *at->set);
 }
 
-// Returns the operator's buffer at a binding of set 0 where no list names them: they are those of the
-// bindings in turn, of an array as many as it has descriptors, of a sampler none.
+// Returns the operator's buffer at a binding of set 0 where no list names them: they are those of
+// the bindings in turn, of an array as many as it has descriptors, of a sampler none.
 static uint32_t buffer_in_turn(const struct binder *b, uint32_t binding)
 {
     uint32_t at = binding;

@@ -210,7 +210,8 @@ static void check_kind(lua_State *L)
 }
 
 // kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
-// sets, uniform, image, address, inout, zeroed, kept, groups, local_size, subgroup, once, entry, when }
+// sets, uniform, image, address, inout, zeroed, kept, groups, local_size, subgroup, once, entry,
+// when }
 int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");

@@ -1,4 +1,4 @@
-// What the bindings of a shader are: its buffers, also as images and in arrays, and uniform blocks.
+// Bindings of a shader become lines of a space file.
 #include "script/scaffold_buffers.h"
 #include "script/scaffold_words.h"
 

@@ -1,5 +1,5 @@
-// The words of GLSL and of Lua that a scaffold has to know: those that no shader declares, and those
-// that are no names in a space file.
+// The words of GLSL and of Lua that a scaffold has to know: those that no shader declares, and
+// those that are no names in a space file.
 //
 //     scaffold_is_keyword("uniform"); scaffold_is_built_in("vec4"); scaffold_is_lua_word("end");
 //

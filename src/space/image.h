@@ -39,7 +39,7 @@ struct texel_traits {
 extern const struct texel_traits texel_traits[TEXEL_COUNT];
 enum texel_format texel_format_named(const char *name); // TEXEL_COUNT: none has the name
 
-// What a descriptor of a kernel is, apart from plain storage buffers and uniform blocks. The first
+// A descriptor of a kernel is one of these, or a plain storage buffer or uniform block. The first
 // four depend on formats.
 enum descriptor {
     DESCRIPTOR_STORAGE_IMAGE,
