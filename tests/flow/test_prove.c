@@ -109,9 +109,9 @@ static void test_wrong_and_lost(void **state)
     int wrong = 0, failed = 0, ended = -1;
     assert_int_equal(r.code, 1);
     assert_one_line(r.err);
-    assert_int_equal(sscanf(r.err, "tilewalk: kernels: %d wrong, %d failed; %d parts", &wrong,
-                            &failed, &ended),
-                     3);
+    assert_int_equal(
+        sscanf(r.err, "tilewalk: kernels: %d wrong, %d failed; %d parts", &wrong, &failed, &ended),
+        3);
     assert_true(wrong > 0 && failed > 0);
     assert_int_equal(ended, 0);
     const char *text = archive_text(b, box_path(b, "report.tar.xz"));
