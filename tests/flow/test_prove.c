@@ -110,8 +110,8 @@ static void test_wrong_and_lost(void **state)
     assert_int_equal(r.code, 1);
     assert_one_line(r.err);
     assert_contains(r.err, "; 0 parts");
-    assert_int_equal(sscanf(strstr(r.err, "ls: "), "ls: %d wrong, %d", &wrong, &failed), 2);
-    assert_true(wrong > 0 && failed > 0);
+    int read = sscanf(r.err, "tilewalk: kernels: %d wrong, %d", &wrong, &failed);
+    assert_true(read == 2 && wrong > 0 && failed > 0);
     const char *text = archive_text(b, box_path(b, "report.tar.xz"));
     assert_contains(text, "\n* wrong: `");
     assert_contains(text, "\n* lost: `");
