@@ -206,6 +206,7 @@ enum gpu_status context_load_inputs(struct context *x, enum input_set set, struc
 {
     enum gpu_status status = GPU_OK;
     x->loaded = set;
+    x->has_inputs = true;
     for (int i = 0; status == GPU_OK && i < x->layout.inputs; i++)
         status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
                            x->layout.buffer[i].bytes, e);
