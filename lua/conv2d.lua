@@ -5,14 +5,15 @@
 --     op = conv2d.declare_depthwise { channels = 64, height = 56, width = 56, kernel = 3, padding = 1 }
 --
 -- declare the operator with these standard sizes (batch, stride, dilation, groups and multiplier are 1, padding is 0
--- where they are not given; types are all where none are given; algorithm: how it may round) and return what operator.conv2d returns.
+-- where they are not given; types are all where none are given; algorithm: how it may round, a function of the type) and
+-- return what operator.conv2d returns.
 
 local epilogue, glsl = include "epilogue.lua", include "glsl.lua"
 
 local conv2d = {}
 
 local function declare(standard, in_channels, out_channels, groups)
-  return operator.conv2d(epilogue.declare {
+  local fields = epilogue.declare {
     batch = size("batch", standard.batch or 1),
     in_channels = in_channels, out_channels = out_channels, groups = groups,
     height = size("height", standard.height), width = size("width", standard.width),
@@ -22,8 +23,9 @@ local function declare(standard, in_channels, out_channels, groups)
     dilation = size("dilation", standard.dilation or 1),
     layout = choice("layout", { "nchw", "nhwc" }),
     type = choice("type", standard.types or glsl.types), accumulate = choice("accumulate", standard.accumulate or { "f32", "f16" }),
-    algorithm = standard.algorithm,
-  })
+  }
+  fields.algorithm = standard.algorithm and standard.algorithm(fields.type)
+  return operator.conv2d(fields)
 end
 
 function conv2d.declare(standard)

@@ -38,6 +38,7 @@ end
 function glsl.products(op) return op.accumulate == "mixed" and "f16" or glsl.sums(op) end
 
 function glsl.output(op)
+  if not op.kind then return op.output end -- of a part of an operation
   if op.kind == "matmul" and op.blocks ~= "none" then return "f32" end
   return glsl.is_whole(op.type) and "i32" or traits(op.type).is_bits and "f32" or op.type
 end

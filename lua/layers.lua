@@ -8,6 +8,18 @@
 
 local layers = {}
 
+-- What products run on, as the presets of these names have it (units.lua): the device's matrix units where it has them.
+local units = choice("units", { "auto", "khr", "nv", "emulated", "none" })
+local on_units = {}
+for _, preset in ipairs { "gemm", "bmm", "skinny", "conv1x1", "conv-implicit", "conv-winograd", "flash-attention" } do
+  on_units[preset] = true
+end
+
+local function product(t)
+  if on_units[t.preset] then t.set.units = units end
+  return layer(t)
+end
+
 -- Fields of a layer beside its name and inputs: those it needs, and those that it has a standard for.
 local function read(what, t, inputs, needed, standard)
   if type(t) ~= "table" then error(what .. ' { "name", x, ... }: expected a table') end
@@ -45,7 +57,7 @@ local function summed(t, preset, first, second, set)
   set.type, set.activation = t[2].type, t.activation
   set.bias = t.bias and "add" or "none"
   set.residual = t.residual and "add" or "none"
-  return layer { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil },
+  return product { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil },
     weights = { [second] = t.weights or nil, bias = t.bias and t.bias ~= true and t.bias or nil } }
 end
 
@@ -148,7 +160,7 @@ function layers.attention(t)
   if #queries.sizes ~= 2 or #keys.sizes ~= 2 then error(what .. ": queries and keys are matrices, a row for each token") end
   local dim = queries.sizes[2] // t.heads
   if dim * t.heads ~= queries.sizes[2] or keys.sizes[2] % dim ~= 0 then error(what .. ": the heads do not divide the rows") end
-  return layer { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
+  return product { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
     heads = t.heads, kv_heads = keys.sizes[2] // dim, N = queries.sizes[1], M = keys.sizes[1], dim = dim,
     type = queries.type, layout = "bnhd", mask = t.causal and "causal" or "none",
   } }

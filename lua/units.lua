@@ -4,8 +4,8 @@
 --     local api = units.choose(product, several)   declares the choice `units`; nil: other kernels. `several`: false where
 --                                                  there is too little to multiply, so that `auto` takes others
 --     units.declare(product, api)                  parameters, constraints, kernels, loop nest
---     units.space(product, api, of)                the first two alone: returns plan(c), schedule(c), shapes; of(c): a
---                                                  configuration's product
+--     units.space(product, api, of, others)        the first two alone: returns plan(c), schedule(c), shapes; of(c): c's
+--                                                  product; others: values of other parameters, where searches begin
 --
 --     auto       the device's, on GPUs, where they multiply the product's type and sum as it does; else other kernels
 --     khr, nv    the device's, which kernels reach through that extension
@@ -73,7 +73,7 @@ end
 -- bytes after each row. Tiles that are more than twice as large as C are none.
 local source = "vk_cooperative_matrix_perf (8 subgroups, 64 bytes of K, 16 bytes after each row) and an H200 (2 x 2 subgroups)"
 
-local function begin_there(product, name, shape, turns)
+local function begin_there(product, name, shape, turns, others)
   local op, points = product.op, {}
   local function width(place, lines)
     local best = 1
@@ -85,12 +85,14 @@ local function begin_there(product, name, shape, turns)
   local function add(subgroups, fragments, transpose)
     local rows, columns = subgroups[2] * fragments[2] * shape.m, subgroups[3] * fragments[3] * shape.n
     if rows > 2 * product.N or columns > 2 * product.M then return end
-    points[#points + 1] = {
+    local point = {
       matrix = name, subgroups = subgroups, fragments = fragments,
       steps = math.max(64 // glsl.bytes(op.type) // shape.k, 1), stage = "prefetch", halves = "swapped", skew = 1,
       vector_a = width(product.a, shape.m), vector_b = width(product.b, shape.n), transpose = turns and transpose or nil,
       store = "subgroup", split_k = 1, walk = "group4",
     }
+    for parameter, value in pairs(others or {}) do point[parameter] = value end
+    points[#points + 1] = point
   end
   local function is_single(place, lines) return not place.along_k and width(place, lines) == 1 end
   local kept = not is_single(product.a, shape.m) and not is_single(product.b, shape.n) -- else many rounds of single elements
@@ -102,7 +104,7 @@ local function begin_there(product, name, shape, turns)
   if #points > 0 then begin(source, points) end
 end
 
-function units.space(product, api, of)
+function units.space(product, api, of, others)
   local op, turns = product.op, coop.can_transpose(product)
   local shapes, names = {}, {}
   for i, shape in ipairs(matrix_units.shapes(api, op.type, glsl.sums(op))) do
@@ -159,7 +161,7 @@ function units.space(product, api, of)
   constraint("no empty part of K", function(c)
     return c.steps * shapes[c.matrix].k * (c.split_k - 1) < plan(c).product.K
   end)
-  if api ~= "emulated" and not device.is_cpu and not of then begin_there(product, names[1], shapes[names[1]], turns) end
+  if api ~= "emulated" and not device.is_cpu then begin_there(product, names[1], shapes[names[1]], turns, others) end
   return plan, schedule, shapes
 end
 

@@ -1,6 +1,7 @@
 -- The kernels of a convolution by Winograd's rule, and their loop nest: see winograd_plan.lua.
 --
---     winograd_kernels.declare(op, plan, schedule)    plan(c), schedule(c) of the product: see gemm_rules.lua
+--     winograd_kernels.declare(op, plan, schedule, shapes)    plan(c), schedule(c) of the product: see gemm_rules.lua, or with
+--                                                     shapes units.lua
 --     winograd_kernels.transform(op, name, once)      one of the others: of "weights", "input" or "output"
 --
 -- The weights are transformed once, as programs do when they load them; all else in each run. A transform has one
@@ -8,6 +9,7 @@
 
 local arithmetic, glsl, epilogue = include "arithmetic.lua", include "glsl.lua", include "epilogue.lua"
 local gemm, gemm_nest, winograd = include "gemm_plan.lua", include "gemm_nest.lua", include "winograd_plan.lua"
+local coop, coop_nest = include "coop.lua", include "coop_nest.lua"
 local plain, nest_words = include "plain.lua", include "nest_words.lua"
 local ceil_div = arithmetic.ceil_div
 
@@ -86,27 +88,30 @@ local function epilogue_of(d, w, op, m, planar)
   return e
 end
 
-local function declare_nest(op, schedule)
+local function declare_nest(op, schedule, shapes)
   nest(function(c, d)
     local w, m, planar = nest_words.of(d), c.tile, op.layout == "nchw"
     local s, is_four = winograd.sizes(op, m), d.equal(m, 4)
-    local scratch = d.buffer { "scratch", s.elements }
+    local scratch, element = d.buffer { "scratch", s.elements }, winograd.element(op)
+    local factors = element == "f32" and scratch or d.buffer { "factors", s.weights + s.input, type = element }
     local matrices = s.n * s.n
     local function declare(name, t)
       t.add, t.multiply = costs(d, is_four, name)
+      if element == "f16" and name ~= "output" then t.multiply = t.multiply + matrices end -- scaled
       transform_nest(d, w, s, c.transform, name, t)
     end
     local weights = d.buffer { "weights", op.out_channels * s.channels * 9, type = op.type }
     declare("weights", {
       from = function(here, element) return weights { planar and here * 9 + element or here + element * s.channels } end,
-      to = in_matrices(scratch, 0, invocations(s, "weights")), reads = 9, stores = matrices,
+      to = in_matrices(factors, 0, invocations(s, "weights")), reads = 9, stores = matrices,
     })
     local image = d.buffer { "inputs", op.batch * op.in_channels * op.height * op.width, type = op.type }
     declare("input", {
-      from = in_image(image, m, planar), to = in_matrices(scratch, s.of_input, invocations(s, "input")),
+      from = in_image(image, m, planar), to = in_matrices(factors, s.of_input, invocations(s, "input")),
       reads = matrices, stores = matrices,
     })
-    gemm_nest.add(d, winograd.product(op, m), schedule(c))
+    local add = shapes and coop_nest.add or gemm_nest.add
+    add(d, winograd.product(op, m), schedule(c), shapes)
     local outputs = d.buffer {
       "outputs", op.batch * op.out_channels * op.out_height * op.out_width, type = glsl.output(op),
     }
@@ -117,12 +122,13 @@ local function declare_nest(op, schedule)
   end)
 end
 
-function winograd_kernels.declare(op, plan, schedule)
+function winograd_kernels.declare(op, plan, schedule, shapes)
   winograd_kernels.transform(op, "weights", true)
   winograd_kernels.transform(op, "input")
-  gemm.kernels(plan)
+  local product_kernels = shapes and coop.kernels or gemm.kernels
+  product_kernels(plan)
   winograd_kernels.transform(op, "output")
-  declare_nest(op, schedule)
+  declare_nest(op, schedule, shapes)
 end
 
 return winograd_kernels

@@ -3,6 +3,9 @@
 --
 --     winograd.product(op, m)     the product of the transforms, as gemm_plan.lua takes it
 --     winograd.rule(m)            the matrices of F(m,3)
+--     winograd.element(op)        what is multiplied: f16 where the operation says so, else f32
+--     winograd.factor(op, m, of)  what the transform `of` multiplies its results by: 1, or a power of two
+--     winograd.stored(op, m, of, text)    a result of it as it is stored
 --     winograd.sizes(op, m)       what goes into scratch memory
 --     winograd.text(matrix, ...)  a transform as statements of GLSL
 --     winograd.cost(matrix)       its additions and multiplications
@@ -16,9 +19,11 @@
 -- All matrices have whole numbers here: rows of G are multiplied by what makes them whole, columns of A^T take it back,
 -- up to a denominator by which the outputs are divided in the end. So whole inputs that are small give exact outputs.
 --
--- In scratch memory there are, in f32 whatever the type, one after the other: U [n^2, groups, channels, filters], V
--- [n^2, groups, channels, tiles], M [n^2, groups, filters, tiles] (nchw), or V [.., tiles, channels], M [.., tiles,
--- filters] (nhwc). Filters and tiles are rounded up to fours, so that vectors fit; what lies there matters to nobody.
+-- In scratch memory there are one after the other: U [n^2, groups, channels, filters], V [n^2, groups, channels, tiles],
+-- M [n^2, groups, filters, tiles] (nchw), or V [.., tiles, channels], M [.., tiles, filters] (nhwc). M is f32, U and V are
+-- f32 whatever the type, or for matrix units that multiply f16 (algorithm=winograd_f16) f16: these are then scaled by powers
+-- of two, such that no input is too large. Filters and tiles are rounded up to 16 bytes, so that vectors fit; what lies there
+-- matters to nobody.
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local ceil_div, widest = arithmetic.ceil_div, arithmetic.widest
@@ -46,15 +51,38 @@ local rules = {
 
 function winograd.rule(m) return rules[m] end
 
--- What goes into scratch memory, by m, which may be a formula of a loop nest. Sizes are of one group; elements of all.
+function winograd.element(op) return op.algorithm == "winograd_f16" and "f16" or "f32" end
+
+function winograd.factor(op, m, of)
+  if winograd.element(op) == "f32" then return 1 end
+  local most, factor = 0, 1
+  for _, row in ipairs(rules[m][of]) do
+    local sum = 0
+    for _, number in ipairs(row) do sum = sum + math.abs(number) end
+    most = math.max(most, sum * sum) -- both directions
+  end
+  while most * factor > 1 do factor = factor / 2 end
+  return factor
+end
+
+function winograd.stored(op, m, of, text)
+  local factor = winograd.factor(op, m, of)
+  if factor ~= 1 then text = "(" .. text .. ") * " .. glsl.literal("f32", factor) end
+  return glsl.converted(text, "f32", winograd.element(op), 1)
+end
+
+-- What goes into scratch memory, by m, which may be a formula of a loop nest. Sizes are of one group; `elements` are all, of
+-- 4 bytes; the output begins at so many of them, the input at so many of its own.
 function winograd.sizes(op, m)
   local s = { n = m + 2, groups = op.groups, channels = op.in_channels // op.groups, filters = op.out_channels // op.groups }
+  local in_word = 4 // glsl.bytes(winograd.element(op))
+  local together = 4 * in_word -- 16 bytes
   s.rows, s.columns = ceil_div(op.out_height, m), ceil_div(op.out_width, m) -- of tiles, of an image
   s.count = op.batch * s.rows * s.columns
-  s.tiles, s.all_filters = 4 * ceil_div(s.count, 4), 4 * ceil_div(s.filters, 4)
+  s.tiles, s.all_filters = together * ceil_div(s.count, together), together * ceil_div(s.filters, together)
   local each = s.n * s.n * s.groups
   s.weights, s.input, s.output = each * s.channels * s.all_filters, each * s.channels * s.tiles, each * s.all_filters * s.tiles
-  s.of_input, s.of_output = s.weights, s.weights + s.input -- where these begin: at multiples of four
+  s.of_input, s.of_output = s.weights, (s.weights + s.input) // in_word
   s.elements = s.of_output + s.output
   return s
 end
@@ -62,8 +90,8 @@ end
 -- Its epilogue is that of the transform behind it.
 local function inner_operation(op)
   return {
-    type = "f32", accumulate = "f32", bias = "none", residual = "none", activation = "none", scale = 1,
-    bindings = op.bindings,
+    type = winograd.element(op), accumulate = "f32", output = "f32", bias = "none", residual = "none", activation = "none",
+    scale = 1, bindings = op.bindings,
   }
 end
 

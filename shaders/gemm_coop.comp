@@ -2,7 +2,7 @@
 // C[${plan.product.N},${plan.product.M}] = A B over ${plan.product.K}: fragments of ${plan.m} x ${plan.n}, ${plan.a.count} x ${plan.b.count} a subgroup, ${plan.a.units} x ${plan.b.units} subgroups.
 % -- One kernel for every schedule; lua/coop.lua derives its sizes and explains the words, lua/matrix_units.lua spells
 % -- what is done with fragments, lua/gemm_text.lua writes the addresses. `x` is an operand, a or b.
-% local p, product, result, u = plan, plan.product, plan.product.result, plan.units
+% local p, product, op, result, u = plan, plan.product, plan.product.op, plan.product.result, plan.units
 % local a, b, operands, whole = p.a, p.b, { plan.a, plan.b }, plan.parts == 1
 % local sums, n = glsl.sums(op), p.vector_c
 % local sum, times, over = glsl.sum, glsl.times, glsl.over

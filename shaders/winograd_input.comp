@@ -11,7 +11,7 @@
 layout(local_size_x = ${threads}) in;
 
 layout(std430, set = 0, binding = ${op.bindings.X}) restrict readonly buffer Inputs { ${glsl.vector(op.type, 1)} inputs[]; };
-layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Scratch { float scratch[]; };
+layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Scratch { ${glsl.vector(winograd.element(op), 1)} scratch[]; };
 
 void main()
 {
@@ -53,6 +53,6 @@ void main()
     const float ${name} = ${text};
 % end
 % winograd.text(rule.input, n, element, line, function(i, j, text)
-    scratch[${glsl.sum("index", s.of_input + (i * n + j) * matrix)}] = ${text};
+    scratch[${glsl.sum("index", s.of_input + (i * n + j) * matrix)}] = ${winograd.stored(op, s.n - 2, "input", text)};
 % end)
 }

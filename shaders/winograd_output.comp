@@ -1,6 +1,7 @@
 #version 450
 % -- lua/winograd_plan.lua explains the words.
 % local n, m, planar = s.n, s.n - 2, op.layout == "nchw"
+% local scaled = rule.denominator * winograd.factor(op, m, "weights") * winograd.factor(op, m, "input")
 % local matrix = s.groups * s.all_filters * s.tiles -- elements of one of the ${n * n} matrices
 // Y = A^T M A for each tile of ${m} x ${m} of the output and each filter.
 % local finish = epilogue.of(op, { sums = "f32", n = 1, along_bias = true })
@@ -50,7 +51,7 @@ void main()
 %   if op.out_height % m ~= 0 and i > 0 then guards[1] = glsl.sum("row", i) .. " < " .. op.out_height end
 %   if op.out_width % m ~= 0 and j > 0 then guards[#guards + 1] = glsl.sum("column", j) .. " < " .. op.out_width end
     ${guards[1] and "if (" .. table.concat(guards, " && ") .. ") " or ""}{
-        precise float sum = (${text}) * ${1 / rule.denominator};
+        precise float sum = (${text}) * ${1 / scaled};
 %   local to = glsl.sum("at", i * of_row + j * of_column)
         outputs[${to}] = ${finish.call("sum", "channel", to)};
     }

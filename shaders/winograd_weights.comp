@@ -10,7 +10,7 @@
 layout(local_size_x = ${threads}) in;
 
 layout(std430, set = 0, binding = ${op.bindings.W}) restrict readonly buffer Weights { ${glsl.vector(op.type, 1)} weights[]; };
-layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Scratch { float scratch[]; };
+layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict writeonly buffer Scratch { ${glsl.vector(winograd.element(op), 1)} scratch[]; };
 
 void main()
 {
@@ -36,6 +36,6 @@ void main()
     const float ${name} = ${text};
 % end
 % winograd.text(rule.weights, 3, element, line, function(i, j, text)
-    scratch[${glsl.sum("index", (i * n + j) * matrix)}] = ${text};
+    scratch[${glsl.sum("index", (i * n + j) * matrix)}] = ${winograd.stored(op, s.n - 2, "weights", text)};
 % end)
 }

@@ -257,25 +257,6 @@ static bool check_space(const struct arguments *a, int64_t like, struct err *e)
                      cmd_tune.operands, cmd_tune.operands);
 }
 
-static const char *task_name_at(const void *context, size_t i)
-{
-    const struct network *n = context;
-    return n->task[i].label;
-}
-
-static bool has_task(const struct network *n, const char *only, struct err *e)
-{
-    for (int i = 0; i < n->task_count; i++)
-        if (str_equal(n->task[i].label, only))
-            return true;
-    const char *near = str_suggest(only, (size_t)n->task_count, task_name_at, n);
-    if (near)
-        return err_usage(e, "--only: %s has no task '%s' (did you mean '%s'?)", n->name, only,
-                         near);
-    return err_usage(e, "--only: %s has no task '%s' (tilewalk check %s lists them)", n->name, only,
-                     n->name);
-}
-
 static bool start_network(struct front *f, const struct arguments *a, struct session_options *o,
                           int64_t *id, struct err *e)
 {
@@ -290,14 +271,10 @@ static bool start_network(struct front *f, const struct arguments *a, struct ses
                                         .scheduler = arguments_text(a, "scheduler"),
                                         .again = arguments_flag(a, "again")};
     arena_init(&arena);
-    bool ok = network_read(path, o->set, o->set_count, &network, e) &&
-              (!only || has_task(&network, only, e));
-    if (ok && only) { // as a session of its own
-        struct session_options alone;
-        ok = network_choose_task(&arena, &all, &alone, e) && engine_start(f->engine, &alone, id, e);
-    } else if (ok) {
-        ok = engine_start_network(f->engine, &all, id, e);
-    }
+    struct session_options alone; // a task, as a session of its own
+    bool ok = only ? network_choose_task(&arena, &all, &alone, e) &&
+                         engine_start(f->engine, &alone, id, e)
+                   : engine_start_network(f->engine, &all, id, e);
     arena_finish(&arena);
     network_finish(&network);
     return ok;

@@ -30,7 +30,7 @@ struct network; // script/network.h
 struct helper_job;
 
 struct network_options {
-    struct network *network;            // read again, smaller, where it does not fit a CPU device
+    struct network *network;            // empty; read for the device, the caller's then
     const char *path;                   // of its file
     const char *only;                   // the task of network_choose_task; else NULL
     const struct session_options *each; // of its tasks; `trials` and `seconds` are the network's

@@ -197,13 +197,22 @@ static bool check_backend(const struct session_options *o, struct err *e)
                         "(tune NETWORK --only TASK --on ... tunes one of its tasks)");
 }
 
+// Reads the network for the device, which may be NULL: what its layers are may depend on that.
+static struct script_options as_on(const struct network_options *o, const struct gpu_info *info)
+{
+    return (struct script_options){.path = o->path,
+                                   .set = o->each->set,
+                                   .set_count = o->each->set_count,
+                                   .device_type = info ? info->type : NULL,
+                                   .limits = info ? &info->limits : NULL};
+}
+
 // Reads the network anew with sizes that fit the device, if that is a CPU (as the sizes of presets
 // do); `each` gets them. Else `e` names sizes that fit.
 static bool fit(struct arena *a, const struct network_options *o, const struct gpu_info *info,
                 struct session_options *each, const char **said, struct err *e)
 {
-    const struct script_options as = {
-        .path = o->path, .set = each->set, .set_count = each->set_count};
+    struct script_options as = as_on(o, info);
     struct network_sizes sizes = {.arena = a};
     struct err why = {.text = ""};
     if (network_fits(o->network, &info->limits, info->memory_bytes, &why))
@@ -217,14 +226,30 @@ static bool fit(struct arena *a, const struct network_options *o, const struct g
     each->set = sizes.set;
     each->set_count = sizes.count;
     network_finish(o->network);
-    return network_read(o->path, each->set, each->set_count, o->network, e);
+    as.set = each->set;
+    as.set_count = each->set_count;
+    return network_load(&as, o->network, e);
 }
 
-static const struct network_task *find_task(const struct network *n, const char *name)
+static const char *task_name_at(const void *context, size_t i)
+{
+    const struct network *n = context;
+    return n->task[i].label;
+}
+
+// NULL and `e`: there is no such task.
+static const struct network_task *find_task(const struct network *n, const char *only,
+                                            struct err *e)
 {
     for (int i = 0; i < n->task_count; i++)
-        if (str_equal(n->task[i].label, name))
+        if (str_equal(n->task[i].label, only))
             return &n->task[i];
+    const char *near = str_suggest(only, (size_t)n->task_count, task_name_at, n);
+    if (near)
+        err_usage(e, "--only: %s has no task '%s' (did you mean '%s'?)", n->name, only, near);
+    else
+        err_usage(e, "--only: %s has no task '%s' (tilewalk check %s lists them)", n->name, only,
+                  n->name);
     return NULL;
 }
 
@@ -233,18 +258,16 @@ bool network_choose_task(struct arena *a, const struct network_options *o,
 {
     struct backend_choice choice = {.machines = NULL};
     const struct backend_wish wish = {.source = o->each->source, .device = o->each->device};
-    const struct network_task *t = find_task(o->network, o->only);
+    const struct network_task *t = NULL;
     const char *said = NULL;
     *out = *o->each;
     // Other machines are not asked twice: they judge the task themselves.
     bool ok = out->machines || backend_choose(&choice, NULL, &wish, e);
     const struct gpu_info *info = ok ? backend_device(&choice) : NULL;
-    if (info && !network_task_fits(o->network, t, &info->limits, e)) {
-        ok = fit(a, o, info, out, &said, e);
-        t = ok ? find_task(o->network, o->only) : NULL;
-        if (ok && !t)
-            ok = err_set(e, "%s: there is no task '%s' then", said, o->only);
-    }
+    const struct script_options as = as_on(o, info);
+    ok = ok && network_load(&as, o->network, e) && (t = find_task(o->network, o->only, e));
+    if (ok && info && !network_task_fits(o->network, t, &info->limits, e))
+        ok = fit(a, o, info, out, &said, e) && (t = find_task(o->network, o->only, e));
     if (ok && said)
         log_write("info", "%s", said);
     backend_choice_finish(&choice);
@@ -279,6 +302,9 @@ static bool start(struct network_run *n, const struct session_host *host,
         return false;
     // This checks the network as a whole; draft_tasks checks each task against the device.
     const struct gpu_info *info = backend_device(&n->choice);
+    const struct script_options as = as_on(o, info);
+    if (!network_load(&as, o->network, e))
+        return false;
     if (info && !fit(&n->arena, o, info, &each, &said, e))
         return false;
     n->count = o->network->task_count;

@@ -10,6 +10,7 @@
 // of its own over the axes that it depends on, unless the reduction is the whole expression. A
 // comparison of symbols is true in one run and false in another one; the expression selects between
 // the results.
+#include "base/str.h"
 #include "define/bounds.h"
 #include "define/program.h"
 #include "script/check.h"
@@ -235,6 +236,23 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     declare_operator_end(L, s, &o);
 }
 
+// Takes the matrix units that kernels may use: a file may have a choice "units" of words of
+// lua/units.lua, where "device" is an old one for "auto".
+static void take_units(lua_State *L, struct script *s, struct program_device *device)
+{
+    const struct script_setting *units = script_find_setting(s, "units");
+    const char *word = units ? units->value : "auto";
+    const char *api = matrix_api_name(s->limits->matrix.api);
+    device->emulates = str_equal(word, "emulated");
+    if (device->emulates)
+        matrix_emulate(&device->matrix);
+    else if (!str_equal(word, "none"))
+        device->matrix = s->limits->matrix;
+    if ((str_equal(word, "khr") || str_equal(word, "nv")) && !str_equal(word, api))
+        luaL_error(L, "units=%s: the device has no matrix units that kernels reach through that",
+                   word);
+}
+
 static int declare_output(lua_State *L) // output(C)
 {
     struct script *s = declare_operator_begin(L);
@@ -250,20 +268,15 @@ static int declare_output(lua_State *L) // output(C)
             luaL_error(L, "%s is %s and read by nothing", f->d.tensor[i].name,
                        i < f->d.inputs ? "declared" : "computed");
     struct place place = guard_caller(L);
-    // A file may have a choice "units" of "device" and "emulated", as the preset gemm-coop has.
     const struct limits *l = s->limits;
-    const struct script_setting *units = script_find_setting(s, "units");
     uint32_t subgroup = l->subgroup_size ? l->subgroup_size : 1;
     bool asks = l->subgroup_least && l->subgroup_least < l->subgroup_most;
     struct program_device device = {.subgroup = subgroup,
                                     .invocations = l->invocations,
                                     .is_cpu = strcmp(s->device_type, "cpu") == 0,
-                                    .matrix = l->matrix,
-                                    .emulates = units && strcmp(units->value, "emulated") == 0,
                                     .lanes = asks ? l->subgroup_least : subgroup,
                                     .subgroups = asks ? l->group_subgroups : 0};
-    if (device.emulates)
-        matrix_emulate(&device.matrix);
+    take_units(L, s, &device);
     s->program = program_create(&f->d, device, &e);
     check_done(L, s->program, &e);
     define_operation(L, s, &f->d);

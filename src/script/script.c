@@ -74,7 +74,9 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         readonly_wrap(L, "device.types", NULL);
         lua_setfield(L, -2, f->name);
         break;
-    case LIMITS_BITS:
+    case LIMITS_BITS: // of `features` alone
+        if (at != &l->features)
+            break;
         lua_newtable(L);
         for (int b = 0; b < MATRIX2_COUNT; b++) {
             lua_pushboolean(L, (*(const uint32_t *)at & (unsigned)FEATURE_MATRIX2 << b) != 0);
@@ -228,6 +230,7 @@ struct script *script_begin(const struct script_options *o)
     s->device_type = o->device_type ? o->device_type : "none";
     if (o->limits && limits_knows(o->limits, LIMITS_spirv_minor))
         s->spirv_minor = o->limits->spirv_minor;
+    s->formats = limits_knows(s->limits, LIMITS_formats) ? s->limits->formats : UINT64_MAX;
     s->resources.function = s->scratch.function = s->reference.function = s->nest.function =
         LUA_NOREF;
     s->space_only = o->space_only;

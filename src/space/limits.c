@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "space/image.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -104,6 +105,15 @@ static void add_shapes(struct json_writer *w, const char *name, const struct mat
     json_end(w);
 }
 
+static void add_matrix2(struct json_writer *w, unsigned features)
+{
+    json_begin_list(w, "matrix2");
+    for (int b = 0; b < MATRIX2_COUNT; b++)
+        if (features & (unsigned)FEATURE_MATRIX2 << b)
+            json_add_text(w, NULL, limits_matrix2[b]);
+    json_end(w);
+}
+
 void limits_add_json(struct str *out, const struct limits *l)
 {
     struct json_writer w = json_begin(out);
@@ -127,13 +137,8 @@ void limits_add_json(struct str *out, const struct limits *l)
                 break;
             case LIMITS_FLAG: json_add_flag(&w, limits_fields[i].name, *(const bool *)at); break;
             case LIMITS_BITS:
-                json_begin_list(&w, "matrix2");
-                for (int b = 0; b < MATRIX2_COUNT; b++)
-                    if (l->features & (unsigned)FEATURE_MATRIX2 << b)
-                        json_add_text(&w, NULL, limits_matrix2[b]);
-                json_end(&w);
-                json_add_count(&w, limits_fields[i].name, l->features);
-                break;
+                if (i == LIMITS_features)
+                    add_matrix2(&w, l->features); // fall through
             case LIMITS_NUMBER:
                 json_add_count(&w, limits_fields[i].name, limits_number(l, &limits_fields[i]));
                 break;
@@ -270,6 +275,8 @@ bool limits_parse(const char *json, struct limits *out)
 
 // --- judging ---
 
+#define ALL_FORMATS ((UINT64_C(1) << DESCRIPTOR_FORMATS * TEXEL_COUNT) - 1)
+
 const struct limits limits_large_gpu = {
     .invocations = 1024,
     .group_size = {1024, 1024, 64},
@@ -287,6 +294,7 @@ const struct limits limits_large_gpu = {
                          {16, 16, 16, "f16", "f16"},
                          {16, 16, 32, "i8", "i32"}}},
     .types = (UINT32_C(1) << ELEMENT_COUNT) - 1,
+    .formats = ALL_FORMATS,
 };
 
 // From the Vulkan specification, table "Required Limits"; accumulators and statements are our own
@@ -302,6 +310,7 @@ const struct limits limits_vulkan_minimum = {
     .subgroup_size = 1,
     .spirv_minor = 3,
     .types = 1u << ELEMENT_F32 | 1u << ELEMENT_I32 | 1u << ELEMENT_U32,
+    .formats = ALL_FORMATS, // so that a kernel without a device is not refused
 };
 
 static_assert(ELEMENT_COUNT <= 32, "a bit of `types` each");

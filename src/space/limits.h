@@ -61,7 +61,11 @@ enum feature {
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
     FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
     FEATURE_ADDRESS = 1 << 14,            // addresses of buffers
-    FEATURE_MATRIX2 = 1 << 15, // and the 6 bits above: as in VkPhysicalDeviceCooperativeMatrix2-
+    FEATURE_ARRAYS = 1 << 15,             // descriptors of an array by an index that is computed
+    FEATURE_MORE_FORMATS = 1 << 16,       // of storage images: those of SPIR-V's extended formats
+    FEATURE_READ_FORMATLESS = 1 << 17,    // storage images whose format the kernel does not say
+    FEATURE_WRITE_FORMATLESS = 1 << 18,
+    FEATURE_MATRIX2 = 1 << 19, // and the 6 bits above: as in VkPhysicalDeviceCooperativeMatrix2-
     FEATURE_MATRIX2_FLEXIBLE = FEATURE_MATRIX2 << 1, // FeaturesNV, from workgroup scope to block
     FEATURE_MATRIX2_ELEMENTS = FEATURE_MATRIX2 << 4, // loads; limits_matrix2 names them
     FEATURE_MATRIX2_TENSORS = FEATURE_MATRIX2 << 5,
@@ -119,6 +123,7 @@ enum limits_type {
     F(dot, bool, FLAG)                       /* dot products of four bytes in a word */ \
     F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */ \
     F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */ \
+    F(formats, uint64_t, BITS)               /* of images and texel buffers: descriptor_bit of each */ \
     F(flexible, struct matrix_units, FLEXIBLE) /* any multiple of these is a matrix */ \
     F(matrix_size, uint32_t, NUMBER)         /* the most rows or columns of a flexible matrix */ \
     F(matrix_invocations, uint32_t, NUMBER)  /* the most of a workgroup that holds matrices */ \

@@ -268,7 +268,7 @@ static const struct operation_choice conv2d_choices[] = {
     {"layout", (const char *const[]){"nchw", "nhwc", NULL}, true},
     SUM_ACCUMULATE,
     EPILOGUE_CHOICES,
-    {"algorithm", (const char *const[]){"sums", "winograd", NULL}, false}, // bounds rounding
+    {"algorithm", (const char *const[]){"sums", "winograd", "winograd_f16", NULL}, false},
     {NULL, NULL, false},
 };
 

@@ -41,6 +41,11 @@ struct summing {
 // those of A^T a term's relative error weighs |a| |G| |B| = 233 in one direction, 233^2 / 24^2 = 94
 // products in both. A term has the error of a sum of C products, as half_sum_tolerance has it, and
 // 12 roundings of C products each before and 12 after. u = 2^-23, s = 1/3, t = 20 as there.
+//
+// Where G g G^T and B^T d B are rounded to halves, a term errs by two numbers more, each of at most
+// 2^-10 and of the deviation 2^-10 / sqrt(12); ten deviations of C terms are allowed. Exact inputs
+// of halves are at most 7 (product_filling), so that those are whole numbers up to 49 * 7 and
+// 100 * 7, which halves hold, and so they do times a power of two.
 static struct summing summing_of(const struct operation *o)
 {
     if (!str_equal(o->kind->name, "conv2d"))
@@ -48,12 +53,15 @@ static struct summing summing_of(const struct operation *o)
     struct summing s = {.depth = operation_size(o, "in_channels") / operation_size(o, "groups") *
                                  operation_size(o, "kernel_h") * operation_size(o, "kernel_w"),
                         .growth = 1};
-    if (!operation_chooses(o, "algorithm", "winograd"))
+    bool rounds = operation_chooses(o, "algorithm", "winograd_f16");
+    if (!rounds && !operation_chooses(o, "algorithm", "winograd"))
         return s;
     double u = 0x1p-23, d = 1.0 / 3, t = 20; // d: s above
     double channels = (double)(operation_size(o, "in_channels") / operation_size(o, "groups"));
     s.growth = WINOGRAD_GROWTH;
     s.error = t * u * d * 94 * sqrt((channels * (channels + 1) + 2 * channels) / 3 + 24 * channels);
+    if (rounds)
+        s.error += DEVIATIONS * 0x1p-10 * d * 94 * sqrt(2 * channels / 12);
     return s;
 }
 

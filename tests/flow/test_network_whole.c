@@ -161,15 +161,47 @@ static void test_too_large(void **state)
     assert_refused(&r, 1, "large", "the device has");
 }
 
+// Layers of halves on the device's matrix units, emulated where it has none.
+static void test_on_matrix_units(void **state)
+{
+    struct box *b = *state;
+    const char *network = box_write(
+        b, "halves.lua",
+        "network 'three layers'\n"
+        "local layers = include 'layers.lua'\n"
+        "local x = input { name = 'image', sizes = { 1, 8, 9, 9 }, type = 'f16' }\n"
+        "local y = layers.convolution { 'first', x, channels = 8, kernel = 3, padding = 1,\n"
+        "  bias = true, activation = 'relu' }\n"
+        "y = layers.convolution { 'second', y, channels = 8, kernel = 3, padding = 1,\n"
+        "  residual = x, preset = 'conv-winograd' }\n"
+        "output(layers.dense { 'dense', y, outputs = 10, bias = true })\n");
+    struct result r = RUN(b, "devices", "--json");
+    assert_ok(&r);
+    const cJSON *device = cJSON_GetArrayItem(member(json_of(b, r.out), "devices"), 0);
+    const char *api = text_of(member(device, "limits"), "matrix_api");
+    const char *units =
+        arena_printf(&b->arena, "units=%s", strcmp(api, "none") == 0 ? "emulated" : api);
+    r = RUN(b, "tune", network, "--set", units, "--trials", "9", "--seed", "1", "--workers", "1",
+            "--strategy", "random", "--json");
+    assert_ok(&r);
+    assert_true(cJSON_IsTrue(member(last_of(latency_of(b, "1")), "verified")));
+    r = RUN(b, "show", "1", "--json");
+    const cJSON *tasks = member(member(json_of(b, r.out), "session"), "tasks"), *task;
+    assert_int_equal(cJSON_GetArraySize(tasks), 3);
+    cJSON_ArrayForEach(task, tasks)
+    {
+        r = RUN(b, "show", arena_printf(&b->arena, "%g", number_of(task, "session")));
+        assert_contains(r.out, "matrix=8x8x8 ");
+    }
+}
+
 TEST_GROUP(network_whole)
 {
     if (!has_device())
         return 77;
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_runs),
-        FLOW_TEST(test_failures),
-        FLOW_TEST(test_plans),
-        FLOW_TEST(test_too_large),
+        FLOW_TEST(test_runs),      FLOW_TEST(test_failures),        FLOW_TEST(test_plans),
+        FLOW_TEST(test_too_large), FLOW_TEST(test_on_matrix_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

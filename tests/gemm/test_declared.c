@@ -218,6 +218,8 @@ static void beginnings_can_run(void **state)
         {"conv-implicit", "type=f16 out_channels=256", 4},
         {"conv-implicit", "type=f16 layout=nhwc", 3},
         {"conv-implicit", "type=f16 units=none", 0},
+        {"conv-winograd", "type=f16 out_channels=256", 7},
+        {"conv-winograd", "type=f16 layout=nhwc", 5},
     };
     struct limits l = variant_gpu;
     l.registers = 255;

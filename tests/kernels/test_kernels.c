@@ -4,6 +4,7 @@
 //
 //     TILEWALK_PRESET=gemm TILEWALK_ROUNDS=20    20 of each type, layout and the like of one preset
 //     TILEWALK_UNITS=khr                         only those on matrix units, or emulated ones
+//     TILEWALK_SEED=2                            other kernels than without
 #include "engine/cell.h"
 #include "engine/sample.h"
 #include "gpu/vk.h"
@@ -22,6 +23,7 @@
 static struct gpu *gpu;
 static const char *only; // preset: NULL, all
 static int rounds = 1;
+static uint64_t seed = 1;
 static const char *units; // NULL: as it comes
 
 // False: it was left out, as it does not run on the matrix units that are asked for.
@@ -58,7 +60,7 @@ static void all_presets_are_right(void **state)
     char message[1400];
     (void)state;
     l.statements = MOST_STATEMENTS;
-    rng_seed(&r, 1);
+    rng_seed(&r, seed);
     if (!cells_list(&l, &all, &e))
         fail_msg("%s", err_format(&e, message, sizeof message));
     assert_true(all.count > 0);
@@ -73,9 +75,12 @@ static void all_presets_are_right(void **state)
             on_units.axis[on_units.axes++] = (struct setting){"units", units};
         checked += check_cell(&on_units, device_type, &l, &r);
     }
+    const char *layer = gpu->messages    ? "messages of the validation layer"
+                        : gpu->messenger ? "the validation layer is silent"
+                                         : "no validation layer";
     if (only || units)
-        print_message("%d random kernels%s%s%s%s, 0 wrong\n", checked, only ? " of " : "",
-                      only ? only : "", units ? ", units=" : "", units ? units : "");
+        print_message("%d random kernels%s%s%s%s, 0 wrong, %s\n", checked, only ? " of " : "",
+                      only ? only : "", units ? ", units=" : "", units ? units : "", layer);
     assert_true(checked > 0);
     cells_finish(&all);
 }
@@ -134,6 +139,8 @@ TEST_GROUP(kernels)
     units = getenv("TILEWALK_UNITS");
     if (getenv("TILEWALK_ROUNDS"))
         rounds = atoi(getenv("TILEWALK_ROUNDS"));
+    if (getenv("TILEWALK_SEED"))
+        seed = strtoull(getenv("TILEWALK_SEED"), NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(all_presets_are_right),

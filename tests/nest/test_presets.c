@@ -140,6 +140,9 @@ static const struct product products[] = {
     {"conv1x1", "discrete", "batch=4 in_channels=24 out_channels=16384 height=64 width=64",
      LIST("f16"), IMAGES},
     {"bmm", "discrete", "batch=3 N=16384 M=16384 K=100", LIST("f16", "i8"), MATRICES},
+    {"conv-winograd", "discrete",
+     "batch=8 in_channels=40 out_channels=4096 height=128 width=128 bias=add residual=add",
+     LIST("f16"), IMAGES},
     {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed units=none", NULL,
      MATRICES},
 };

@@ -397,6 +397,74 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
+// A parameter that only kernels on matrix units have.
+static bool is_on_units(const struct network_task *t, const struct limits *l)
+{
+    struct err e;
+    char *path = script_find(t->preset, &e);
+    const struct script_options o = {.path = path ? path : t->preset,
+                                     .set = t->set,
+                                     .set_count = t->set_count,
+                                     .device_type = "discrete",
+                                     .limits = l};
+    struct script *s = script_create(&o, &e);
+    assert_non_null(s);
+    bool is = space_find(script_space(s), "matrix") != NULL;
+    script_destroy(s);
+    free(path);
+    return is;
+}
+
+// Layers that multiply halves take the matrix units that a device has by themselves.
+static void layers_choose_matrix_units(void **state)
+{
+    static const char text[] =
+        NETWORK "local layers = include 'layers.lua' "
+                "local type = choice('type', { 'f32', 'f16' }) "
+                "local x = input { name = 'x', sizes = { 1, 16, 16, 16 }, type = type } "
+                "local y = layers.convolution { 'a', x, channels = 16, kernel = 3, padding = 1 } "
+                "y = layers.convolution { 'b', y, channels = 16, kernel = 1 } "
+                "y = layers.convolution { 'c', y, channels = 16, kernel = 3,"
+                "                         preset = 'conv-winograd' } "
+                "output(layers.dense { 'd', y, outputs = 16 }) "
+                "local q = input { name = 'q', sizes = { 16, 32 }, type = type } "
+                "output(layers.attention { 'e', q, q, q, heads = 2 })";
+    static const struct {
+        struct setting set[2];
+        bool on_units;
+    } rows[] = {
+        {{{"type", "f16"}, {"units", "auto"}}, true},
+        {{{"type", "f16"}, {"units", "khr"}}, true},
+        {{{"type", "f16"}, {"units", "none"}}, false},
+        {{{"type", "f32"}, {"units", "auto"}}, false},
+    };
+    struct limits l = limits_vulkan_minimum;
+    const struct matrix_shape shape = {16, 16, 16, "f16", "f32"};
+    struct err e;
+    (void)state;
+    l.f16 = true;
+    l.matrix.api = MATRIX_KHR;
+    matrix_units_add(&l.matrix, &shape);
+    write_beside("net.lua", text);
+    char *path = path_join(folder, "net.lua");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct network n;
+        const struct script_options o = {.path = path,
+                                         .set = rows[i].set,
+                                         .set_count = 2,
+                                         .device_type = "discrete",
+                                         .limits = &l};
+        if (!network_load(&o, &n, &e))
+            fail_msg("%s", e.text);
+        assert_int_equal(n.task_count, 5);
+        for (int t = 0; t < n.task_count; t++)
+            if (is_on_units(&n.task[t], &l) != rows[i].on_units)
+                fail_msg("%s %s: %s", rows[i].set[0].value, rows[i].set[1].value, n.task[t].label);
+        network_finish(&n);
+    }
+    free(path);
+}
+
 // Sizes that fit are found: of the first size for which that is enough, else of all; those that are
 // given stay, unless nothing else helps.
 static void smaller_sizes(void **state)
@@ -521,6 +589,7 @@ TEST_GROUP(network)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
+        cmocka_unit_test(layers_choose_matrix_units),
         cmocka_unit_test(smaller_sizes),
         cmocka_unit_test(large_networks),
         cmocka_unit_test(unknown_names_in_networks),

@@ -6,7 +6,7 @@ local extent = size("size", 2048) // 8 -- of the image
 local transform, m = choice("transform", { "input", "output", "weights" }), size("tile", 2)
 local op = conv2d.declare {
   in_channels = 64, out_channels = 64, height = extent, width = extent, kernel = 3, padding = 1, types = { "f32", "f16" },
-  accumulate = { "f32" }, algorithm = "winograd",
+  accumulate = { "f32" }, algorithm = function() return "winograd" end,
 }
 param.tile = discrete { m }
 param.transform = discrete { 64 }
