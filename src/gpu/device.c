@@ -64,8 +64,7 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
         matrix_units_add(u, &s);
 }
 
-void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv *p,
-                         bool workgroup)
+void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv *p, bool workgroup)
 {
     bool is_workgroup = p->scope == SCOPE_WORKGROUP;
     struct matrix_units one = {0};

@@ -307,8 +307,8 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
 static bool lacks_group_matrices(const struct kernel_facts *f, const struct limits *l)
 {
     uint64_t invocations = (uint64_t)f->local_size[0] * f->local_size[1] * f->local_size[2];
-    return f->has_group_matrices && (!(l->features & FEATURE_MATRIX2) ||
-                                     invocations > l->matrix_invocations);
+    return f->has_group_matrices &&
+           (!(l->features & FEATURE_MATRIX2) || invocations > l->matrix_invocations);
 }
 
 // Returns why the matrix units cannot be used, or NULL. They need full subgroups along x, of the

@@ -53,11 +53,11 @@ struct kernel_facts {
     int capability_count;
     bool uses_f16, uses_f16_storage; // arithmetic; storage of 16 bits
     bool uses_i8, uses_i8_storage;
-    bool uses_dot;          // dot products of four bytes in a word
-    enum matrix_api matrix; // the API of its cooperative matrices, if it has any
+    bool uses_dot;           // dot products of four bytes in a word
+    enum matrix_api matrix;  // the API of its cooperative matrices, if it has any
     bool has_group_matrices; // a workgroup holds some of them
-    bool has_loops;         // unrolled or not: a driver may ignore the hint
-    bool uses_group_count;  // gl_NumWorkGroups
+    bool has_loops;          // unrolled or not: a driver may ignore the hint
+    bool uses_group_count;   // gl_NumWorkGroups
 };
 
 // Call it once per process. It is cheap: the first compile makes glslang's symbol tables.

@@ -5,6 +5,7 @@
 #include "group.h"
 
 #include "engine/sample.h"
+#include "kernel/checked.h"
 #include "kernel/fit.h"
 #include "kernel/kernel.h"
 #include "trial/operator.h"
@@ -78,7 +79,8 @@ static bool validator_knows(void)
         "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"
         "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
         "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator> m;\n"
-        "coopMatLoadTensorNV(m, c, 0, setTensorLayoutDimensionNV(createTensorLayoutNV(2), 32, 32));\n"
+        "coopMatLoadTensorNV(m, c, 0, setTensorLayoutDimensionNV(createTensorLayoutNV(2), 32, "
+        "32));\n"
         "}\n";
     struct spirv s = {0};
     struct err e;
@@ -86,6 +88,23 @@ static bool validator_knows(void)
     bool ok = kernel_validate(&s, &e);
     spirv_finish(&s);
     return ok;
+}
+
+// The copy in which every access is checked, that the best kernels run in once, is a module as well.
+static void check_copy(const struct spirv *spirv, const struct kernel_facts *f, bool validate)
+{
+    uint64_t bytes[16];
+    struct spirv copy = {0};
+    struct kernel_facts of_copy;
+    struct err e;
+    assert_true(f->bindings <= 16);
+    for (uint32_t i = 0; i < f->bindings; i++)
+        bytes[i] = UINT64_C(1) << 20;
+    if (!kernel_check_accesses(spirv, bytes, (int)f->bindings, true, &copy, &e) ||
+        !kernel_inspect(&copy, &of_copy, &e) || (validate && !kernel_validate(&copy, &e)))
+        fail_msg("checked: %s", e.text);
+    assert_int_equal(of_copy.bindings, f->bindings + 1);
+    spirv_finish(&copy);
 }
 
 static void check_kernel(struct script *s, const struct limits *l, const struct config *c,
@@ -104,6 +123,7 @@ static void check_kernel(struct script *s, const struct limits *l, const struct 
             fail_msg("%s", reason);
         if (validate && !kernel_validate(&spirv, &e))
             fail_msg("%s\n%s", e.text, job.pass[i].glsl);
+        check_copy(&spirv, &facts, validate);
         spirv_finish(&spirv);
     }
     job_finish(&job);

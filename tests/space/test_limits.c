@@ -32,7 +32,8 @@ static void fill(struct limits *l, int field)
         assert_true(matrix_units_parse("khr 16x8x65535.f16.f32 8x8x32.i8.i32", at));
         return;
     case LIMITS_FLEXIBLE: // the last two differ by their invocations alone
-        assert_true(matrix_units_parse("khr 8x8x8.f16.f32 8x8x8.f16.f32*128 8x8x8.f16.f32*65535", at));
+        assert_true(
+            matrix_units_parse("khr 8x8x8.f16.f32 8x8x8.f16.f32*128 8x8x8.f16.f32*65535", at));
         assert_int_equal(((struct matrix_units *)at)->count, 3);
         return;
     }
