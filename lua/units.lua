@@ -127,7 +127,7 @@ function units.space(product, api, of, others)
   if turns then
     param.transpose = categorical(coop.transposes)               -- what does not lie along K, on its way into shared tiles
   end
-  param.store    = categorical(coop.stores(api))                      -- from fragments to C
+  param.store    = categorical(coop.stores(api))                  -- from fragments to C
   param.split_k  = discrete { 1, 2, 4, 8 }
   param.walk     = custom(gemm.walks)
 
