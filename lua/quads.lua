@@ -14,7 +14,7 @@
 --                              K, and K is so many. Bytes are multiplied and added up as whole numbers, which become a float
 --                              with the next run's scale
 --     quads.apart(product)     for few columns: all bytes, and all scales behind them; K is a fourth
---     quads.quantise(plan)     declares the pass, for plans whose products are such
+--     quads.quantise(plan, product)    declares the pass, for plans whose products are such
 --
 -- Their A has `packed`: it is read as words, and B `scales`: where its scales begin.
 
@@ -56,8 +56,10 @@ end
 quads.run = 9            -- words of a run
 local numbers, group = 32, 8 -- of a run; runs of a workgroup
 
+local function may_quantise(product) return product.a.blocks and product.op.b == "q8_1" end
+
 local function quantised(product, K, apart)
-  if product.op.b ~= "q8_1" then return nil end
+  if not may_quantise(product) then return nil end
   local q, M, widest = copy(product), product.M, arithmetic.widest(K)
   local bytes, runs = M * product.K // 4, M * product.K // numbers
   q.element, q.K, q.apart = "word", K, apart
@@ -74,7 +76,7 @@ end
 function quads.apart(product) return quantised(product, product.K // 4, true) end
 
 function quads.quantise(plan, product)
-  if product.op.b ~= "q8_1" then return end
+  if not may_quantise(product) then return end
   local runs = product.M * product.K // numbers
   local groups = plain.groups(ceil_div(runs, group))
   kernel {
