@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LARGEST_ADDEND 8 // of exact bias and residual
+#define LARGEST_ADDEND 8  // of exact bias and residual
 #define RUN            32 // numbers of q8_1, of the largest size 127, that have a scale
 #define DEVIATIONS     10
 
@@ -201,8 +201,8 @@ static struct tolerance product_tolerance(const struct operation *o, enum input_
     // deviation u / sqrt(12) / sqrt(3), and ten deviations of all together are allowed.
     if (operation_blocks(o) && type_of(o) == ELEMENT_F16)
         sum += DEVIATIONS * 0x1p-11 / 6 * sqrt(k);
-    // The same of B, whose unit is its run's largest number / 127, at most 1 / 127. Scales, and what
-    // is subtracted of the weights of a run, are halves then: three errors of products up to 2.
+    // The same of B, whose unit is the largest of 32 numbers / 127, at most 1 / 127. Scales, and
+    // what is subtracted of weights, are halves then: three errors of products up to 2.
     if (operation_blocks(o) && operation_chooses(o, "b", "q8_1"))
         sum += DEVIATIONS * (1.0 / 127 + 6 * 0x1p-11) / 6 * sqrt(k);
     t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s.error);

@@ -70,7 +70,9 @@ static int check_quantised(const struct limits *l, struct rng *r)
 {
     static const char *const blocks[] = {"q4_0", "q8_0", "q4_K", "q6_K"};
     struct cell cell = {
-        "gemm", 5, {{"type", "f16"}, {"layout", "nn"}, {"batch", "1"}, {"K", "256"}, {"b", "q8_1"}}};
+        "gemm",
+        5,
+        {{"type", "f16"}, {"layout", "nn"}, {"batch", "1"}, {"K", "256"}, {"b", "q8_1"}}};
     int checked = 0;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !only && !units && !given_count; i++) {
         struct cell of = cell;
