@@ -190,6 +190,7 @@ end
 
 -- What is read of an operand at an index in vectors.
 local function memory(p, x, at)
+  if x.place.packed then return "words_" .. x.name .. "(" .. at .. ")" end
   if x.place.blocks then return glsl.converted("weights_" .. x.name .. "(" .. at .. ")", "f32", p.element, x.vector) end
   return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]"
 end
@@ -333,7 +334,8 @@ end
 function text.finished_element(p, o)
   local op, product, result, whole = p.product.op, p.product, p.product.result, p.parts == 1
   local sums = glsl.sums(op)
-  local output, number = whole and glsl.output(op) or glsl.wide(sums), glsl.vector(sums, 1)
+  local output, number = whole and glsl.output(op) or glsl.wide(sums), glsl.vector(p.sums or sums, 1)
+  local value = p.sums and p.sums ~= sums and glsl.vector(sums, 1) .. "(value)" or "value"
   local pitch, inside = whole and result.pitch or product.M, {}
   local origin = whole and text.origin(p, result, 1) or text.origin_of_parts(p, 1)
   local row, column = "first_row + row", "first_column + column"
@@ -352,8 +354,8 @@ function text.finished_element(p, o)
   if p.matrices > 1 then lines[#lines + 1] = "    const uint matrix = " .. text.matrix(p) .. ";" end
   lines[#lines + 1] = "    const uint at = " .. sum(origin, times(whole and "r" or sum(times(text.part(p), product.N), "r"), pitch),
     whole and text.column(p, "c", 1) or "c") .. ";"
-  local finished = glsl.converted("value", sums, output, 1)
-  if o.last then finished = o.last.call("value", text.bias(p, "r", "c", 1), "at") end
+  local finished = glsl.converted(value, sums, output, 1)
+  if o.last then finished = o.last.call(value, text.bias(p, "r", "c", 1), "at") end
   if o.stores then
     lines[#lines + 1] = "    " .. (#inside > 0 and "if (" .. table.concat(inside, " && ") .. ") " or "") .. "matrix_c[at] = " .. finished .. ";"
     finished = "value"

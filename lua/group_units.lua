@@ -47,7 +47,7 @@ local function decoded(p, x)
   local origin, value = text.origin(p, x.place, 1), nil
   if x.place.blocks then
     local f = blocks.formats[x.place.blocks]
-    value = string.format("decoded_%s((place[0] * %d + place[1]) * %d, within[1])", x.name, K // f.weights, f.bytes // 2)
+    value = string.format("weights_%s(place[0] * %d + place[1] * %d + within[1])", x.name, K, f.weights)
     value = glsl.converted(value, "f32", type, 1)
   elseif x.gather then
     local line, k = "place[0]", "place[1]"

@@ -230,6 +230,9 @@ function matrix_units.shapes(api, input, sums)
   for _, shape in ipairs(device.matrix) do
     if shape.a == input and shape.c == sums then found[#found + 1] = shape end
   end
+  for _, shape in ipairs(#found == 0 and sums == "i32" and device.matrix or {}) do -- sums of u8 without a sign: their bits are the same
+    if shape.a == input and shape.c == "u32" then found[#found + 1] = shape end
+  end
   local function has(m, n, k)
     for _, shape in ipairs(found) do
       if shape.m == m and shape.n == n and shape.k == k then return true end
@@ -237,9 +240,9 @@ function matrix_units.shapes(api, input, sums)
     return false
   end
   for _, shape in ipairs(flexible(api)) do
-    for _, times in ipairs(shape.a == input and shape.c == sums and multiples or {}) do
+    for _, times in ipairs(shape.a == input and found[1] and shape.c == found[1].c and multiples or {}) do
       local m, n, k = shape.m * times[1], shape.n * times[2], shape.k * times[3]
-      if not has(m, n, k) and math.max(m, n, k) <= device.matrix_size then found[#found + 1] = { m = m, n = n, k = k } end
+      if not has(m, n, k) and math.max(m, n, k) <= device.matrix_size then found[#found + 1] = { m = m, n = n, k = k, c = shape.c } end
     end
   end
   return found

@@ -81,7 +81,7 @@ static void flexible(void **state)
     matrix_add_flexible(&u, &p, true);
     p.invocations = 1 << 16;
     matrix_add_flexible(&u, &p, true);
-    p = of_subgroup, p.a = p.b = U8, p.c = p.result = I32;
+    p = of_subgroup, p.a = p.b = F64, p.c = p.result = F64;
     matrix_add_flexible(&u, &p, true);
     p = of_subgroup, p.scope = 1; // a device
     matrix_add_flexible(&u, &p, true);
