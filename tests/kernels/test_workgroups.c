@@ -1,8 +1,10 @@
-// Kernels with matrices of a workgroup (VK_NV_cooperative_matrix2), as they are for a device that has
-// them and is not here: random ones of each preset that offers them compile, need no more than was
-// declared and are valid SPIR-V; and devices that lack a part of the extension are refused, by the
-// space file and by the check of a module.
+// Kernels with matrices of a workgroup (VK_NV_cooperative_matrix2), as they are for a device that
+// has them and is not here: random ones of each preset that offers them compile, need no more than
+// was declared and are valid SPIR-V; and devices that lack a part of the extension are refused, by
+// the space file and by the check of a module. What the device here has of it for subgroups runs.
+#include "gpu/vk.h"
 #include "group.h"
+#include "proof.h"
 
 #include "engine/sample.h"
 #include "kernel/checked.h"
@@ -43,22 +45,30 @@ struct product {
     struct setting set[MOST_SET]; // until one without a name
 };
 
-static struct script *load(const struct product *p, const struct limits *l, struct err *e)
+static struct script *load_on(const char *units, const struct product *p, const struct limits *l,
+                              struct err *e)
 {
-    struct setting set[MOST_SET + 1] = {{"units", "nv2"}};
+    struct setting set[MOST_SET + 1] = {{"units", units}};
     int count = 1;
+    bool is_here = !str_equal(units, "nv2"); // small tiles, which compile in seconds
     for (; count <= MOST_SET && p->set[count - 1].name; count++)
         set[count] = p->set[count - 1];
     char *path = script_find(p->preset, e);
-    struct script *s = path ? script_create(&(struct script_options){.path = path,
-                                                                     .set = set,
-                                                                     .set_count = count,
-                                                                     .device_type = "discrete",
-                                                                     .limits = l},
-                                            e)
-                            : NULL;
+    struct script *s =
+        path ? script_create(&(struct script_options){.path = path,
+                                                      .set = set,
+                                                      .set_count = count,
+                                                      .device_type = is_here ? "cpu" : "discrete",
+                                                      .limits = l},
+                             e)
+             : NULL;
     free(path);
     return s;
+}
+
+static struct script *load(const struct product *p, const struct limits *l, struct err *e)
+{
+    return load_on("nv2", p, l, e);
 }
 
 static void compile(const struct pass *pass, struct spirv *spirv, struct kernel_facts *facts)
@@ -259,6 +269,62 @@ static void modules_are_judged(void **state)
     assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), 1u << LIMIT_SHARED);
 }
 
+// Draws kernels of which a parameter has this value, and holds them against the reference.
+static void run_with(struct gpu *gpu, const struct product *p, const char *value)
+{
+    struct limits l = gpu_get_info(gpu)->limits;
+    struct config c;
+    struct rng r;
+    struct err e;
+    char message[1400];
+    bool wrong;
+    l.statements = 150; // CPU drivers translate about a thousand a second
+    rng_seed(&r, 1);
+    struct script *s = load_on("khr", p, &l, &e);
+    if (!s)
+        fail_msg("%s", err_format(&e, message, sizeof message));
+    for (int right = 0, drawn = 0; right < 2; drawn++) {
+        struct str text = {0};
+        assert_true(drawn < 1000 && sample_draw(s, &l, &r, &c, &e));
+        config_add_json(script_space(s), &c, &text);
+        bool is_it = strstr(str_text(&text), value) != NULL;
+        if (is_it && !proof_run(gpu, s, &c, 1, &wrong, &e))
+            fail_msg("%s: %s", str_text(&text), err_format(&e, message, sizeof message));
+        right += is_it;
+        str_finish(&text);
+    }
+    script_destroy(s);
+}
+
+// Flexible sizes, per-element operations and reductions run where a device has them.
+static void what_a_device_has_is_right(void **state)
+{
+    static const struct product ragged = {"gemm-coop",
+                                          {{"N", "37"}, {"M", "45"}, {"K", "52"}, {"bias", "add"}}};
+    static const struct product heads = {
+        "flash-attention",
+        {{"type", "f16"}, {"N", "21"}, {"M", "43"}, {"dim", "16"}, {"heads", "2"}}};
+    int code;
+    struct gpu *gpu = proof_open(&code);
+    (void)state;
+    struct limits *l = gpu ? &gpu->adapter.info.limits : NULL;
+    if (l && kernel_knows_matrix2())
+        l->matrix = gpu->adapter.info.matrix_khr;
+    bool has = l && l->matrix.api && l->flexible.count && l->features & FEATURE_MATRIX2_ELEMENTS &&
+               l->features & FEATURE_MATRIX2 << 2;
+    if (has) {
+        run_with(gpu, &ragged, "\"store\":\"elements\"");
+        run_with(gpu, &ragged, "\"matrix\":\"16x16x16\"");
+        run_with(gpu, &heads, "\"largest\":\"reduce\"");
+        assert_int_equal(gpu->messages, 0);
+    }
+    gpu_close(gpu);
+    if (!has) {
+        print_message("skipped: the device has no VK_NV_cooperative_matrix2\n");
+        skip();
+    }
+}
+
 TEST_GROUP(workgroups)
 {
     kernel_setup();
@@ -266,6 +332,7 @@ TEST_GROUP(workgroups)
         cmocka_unit_test(kernels_are_valid),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(modules_are_judged),
+        cmocka_unit_test(what_a_device_has_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
