@@ -100,7 +100,7 @@ static bool validator_knows(void)
     return ok;
 }
 
-// The copy in which every access is checked, that the best kernels run in once, is a module as well.
+// The copy in which every access is checked is a module as well.
 static void check_copy(const struct spirv *spirv, const struct kernel_facts *f, bool validate)
 {
     uint64_t bytes[16];
