@@ -1,5 +1,6 @@
-// D = B times the matrix of the expert that IDS names, weight by weight: what is right.
+// D = B times the matrix of the expert that IDS names, weight by weight: what is right, in double where the device has it.
 #version 450
+% local real = device.types.f64 and "double" or "float"
 % local is_f16 = op.type == "f16"
 % if is_f16 then
 #extension GL_EXT_shader_16bit_storage : require
@@ -17,27 +18,27 @@ float half_at(uint i) { return unpackHalf2x16(byte_at(i) | byte_at(i + 1) << 8).
 int signed_byte_at(uint i) { return int(byte_at(i) << 24) >> 24; }
 % end
 
-float weight(uint row, uint k)
+${real} weight(uint row, uint k)
 {
 % if op.type == "f32" or is_f16 then
-    return float(a[row * ${K} + k]);
+    return ${real}(a[row * ${K} + k]);
 % elseif op.type == "q4_0" then
     const uint at = (row * ${K // 32} + k / 32) * 18, i = k % 32;
-    return half_at(at) * float(int(byte_at(at + 2 + i % 16) >> (4 * (i / 16)) & 15u) - 8);
+    return ${real}(half_at(at)) * ${real}(int(byte_at(at + 2 + i % 16) >> (4 * (i / 16)) & 15u) - 8);
 % elseif op.type == "q8_0" then
     const uint at = (row * ${K // 32} + k / 32) * 34;
-    return half_at(at) * float(signed_byte_at(at + 2 + k % 32));
+    return ${real}(half_at(at)) * ${real}(signed_byte_at(at + 2 + k % 32));
 % elseif op.type == "q4_K" then
     const uint at = (row * ${K // 256} + k / 256) * 144, i = k % 256, j = i / 32; // 12 bytes have scales and minima of 6 bits
     const uint low = byte_at(at + 4 + j % 4), high = byte_at(at + 8 + j % 4), both = byte_at(at + 12 + j % 4);
     const uint scale = j < 4 ? low & 63u : both & 15u | low >> 6 << 4, least = j < 4 ? high & 63u : both >> 4 | high >> 6 << 4;
     const uint q = byte_at(at + 16 + i / 64 * 32 + i % 32) >> (4 * (i / 32 % 2)) & 15u;
-    return half_at(at) * float(scale) * float(q) - half_at(at + 2) * float(least);
+    return ${real}(half_at(at)) * ${real}(scale) * ${real}(q) - ${real}(half_at(at + 2)) * ${real}(least);
 % else
     const uint at = (row * ${K // 256} + k / 256) * 210, i = k % 256, n = i / 128, l = i % 32, part = i % 128 / 32;
     const uint low = byte_at(at + n * 64 + part % 2 * 32 + l) >> (4 * (part / 2)) & 15u;
     const uint high = byte_at(at + 128 + n * 32 + l) >> (2 * part) & 3u;
-    return half_at(at + 208) * float(signed_byte_at(at + 192 + i / 16)) * float(int(low | high << 4) - 32);
+    return ${real}(half_at(at + 208)) * ${real}(signed_byte_at(at + 192 + i / 16)) * ${real}(int(low | high << 4) - 32);
 % end
 }
 
@@ -46,8 +47,8 @@ void main()
     const uint m = gl_GlobalInvocationID.x, choice = gl_WorkGroupID.y; // a token's choices lie together
     if (m >= ${M})
         return;
-    float sum = 0.0;
+    ${real} sum = ${real}(0.0);
     for (uint k = 0; k < ${K}; k++)
-        sum += weight(uint(ids[choice]) * ${M} + m, k) * b[choice / ${used} * ${K} + k];
-    d[choice * ${M} + m] = sum;
+        sum += weight(uint(ids[choice]) * ${M} + m, k) * ${real}(b[choice / ${used} * ${K} + k]);
+    d[choice * ${M} + m] = float(sum);
 }

@@ -14,6 +14,7 @@
 #define LIST_SECONDS       0.5  // at least between two lists
 #define LIST_ROW_SECONDS   2e-3 // more for each session: long lists take long
 #define FOLLOW_SECONDS     1.0
+#define MOST_TRIES         5
 #define RATE_SECONDS       20.0
 #define MOST_SHOWN_BEST    24
 
@@ -306,21 +307,32 @@ void model_close(struct model *m)
     model_forget_trials(m);
 }
 
+// Reads a session anew. A database that nobody had open is read as one that does not change; where
+// somebody changes it just then, what was read does not count.
+static bool read_fresh(struct model *m, int64_t id, struct opened *out, struct err *e)
+{
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        *out = (struct opened){
+            .version = m->open.version, .record.id = id, .seen_running = m->polled_at};
+        arena_init(&out->arena);
+        arena_init(&out->texts);
+        arena_init(&out->network_arena);
+        if (opened_refresh(out, m->store, m->polled_at, e))
+            return true;
+        opened_finish(out);
+    }
+    return false;
+}
+
 bool model_open(struct model *m, int64_t id, struct err *e)
 {
-    struct opened fresh = {
-        .version = m->open.version, .record.id = id, .seen_running = m->polled_at};
+    struct opened fresh;
     if (!m->store && !connect_now(m))
         return m->trouble.text[0]
                    ? err_set(e, "%s", m->trouble.text)
                    : err_set(e, "there is no session %lld (nor any other yet)", (long long)id);
-    arena_init(&fresh.arena);
-    arena_init(&fresh.texts);
-    arena_init(&fresh.network_arena);
-    if (!opened_refresh(&fresh, m->store, m->polled_at, e)) {
-        opened_finish(&fresh);
+    if (!read_fresh(m, id, &fresh, e))
         return false;
-    }
     fresh.last_number = fresh.newest_number;
     fresh.has_limits = limits_parse(fresh.record.limits, &fresh.limits);
     if (!fresh.record.scheduler) {
@@ -355,6 +367,8 @@ static bool refresh_open(struct model *m, struct err *e)
         struct err other, why = {0};
         if (!list_sessions(m, &other)) // the database fails, not the session
             return false;
+        if (model_row(m, o->record.id) && model_open(m, o->record.id, e))
+            return true;
         if (model_row(m, o->record.id))
             why = *e;
         else

@@ -42,7 +42,7 @@ local warp       = subgroups.size
 constraint("whole subgroups", function(c) return c.sum == "shared" or c.BLOCK_SIZE % warp(c) == 0 end)
 constraint("one subgroup", function(c) return c.sum ~= "subgroup" or c.BLOCK_SIZE == warp(c) end)
 constraint("sixteen a block", function(c) return is_dot or not in_256s or c.BLOCK_SIZE >= 16 end)
-constraint("sums of an invocation", function(c) return c.NUM_ROWS * N <= (device.is_cpu and 4 or 64) end) -- more: a minute in a compiler
+constraint("sums of an invocation", function(c) return c.NUM_ROWS * N <= (device.is_cpu and math.max(4, 2 * N) or 64) end) -- more: minutes in a compiler
 
 resources(function(c) return {
   invocations  = { c.BLOCK_SIZE },

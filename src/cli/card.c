@@ -10,6 +10,7 @@
 #include "cli/session_curves.h"
 #include "export/export.h"
 #include "export/tuned.h"
+#include "space/objective.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,7 +194,20 @@ static void describe_command(struct card *c)
     free(spec);
     if (!same)
         add_option(&out, "strategy", r->strategy);
-    str_printf(&out, " --seed %" PRIu64 " --trials %" PRId64, r->seed, r->budget_trials);
+    struct objective objective; // one that is named is the space file's
+    objective_parse(r->objective, &objective);
+    if (r->objective && objective.kind != OBJECTIVE_NAMED)
+        add_option(&out, "objective", r->objective);
+    if (r->cold)
+        str_add(&out, " --cold");
+    if (r->until > 0)
+        str_printf(&out, " --until %.10g%%", 100 * r->until);
+    if (r->patience > 0)
+        str_printf(&out, " --patience %" PRId64, r->patience);
+    if (r->budget_seconds > 0)
+        str_printf(&out, " --seconds %.10g", r->budget_seconds);
+    str_printf(&out, " --workers %d --seed %" PRIu64 " --trials %" PRId64, r->workers, r->seed,
+               r->budget_trials);
     str_finish(&name);
     str_finish(&value);
     c->command = common_keep(c->arena, &out);

@@ -185,13 +185,6 @@ static bool add_session(struct census *c, const struct item *item, int64_t id, s
     return ok;
 }
 
-static void set_unless_given(const struct census *c, struct setting *set, int *count,
-                             const char *name, const char *value)
-{
-    if (!find_given(c, name))
-        set[(*count)++] = (struct setting){name, value};
-}
-
 // Runs a session that ends with its baselines: it has no time for a trial.
 static void run_session(struct census *c, const struct item *item, const char *type,
                         const char *columns)
@@ -200,15 +193,17 @@ static void run_session(struct census *c, const struct item *item, const char *t
     struct err e = {0};
     char index[12], *with = mem_strdup(item->with), *rest, *equals;
     int count = 0;
-    for (; count < c->given_count && count < MOST_SETTINGS / 2; count++)
-        set[count] = c->given[count];
+    set[count++] = (struct setting){"type", type};
+    set[count++] = (struct setting){"N", columns};
+    for (int i = 0; i < c->given_count && count < MOST_SETTINGS / 2; i++)
+        if (!str_equal(c->given[i].name, "type") && !str_equal(c->given[i].name, "N"))
+            set[count++] = c->given[i];
     for (char *one = strtok_r(with, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
         equals = strchr(one, '=');
         *equals = '\0';
-        set_unless_given(c, set, &count, one, equals + 1);
+        if (!find_given(c, one))
+            set[count++] = (struct setting){one, equals + 1};
     }
-    set_unless_given(c, set, &count, "type", type);
-    set_unless_given(c, set, &count, "N", columns);
     snprintf(index, sizeof index, "%d", c->prove.device.index);
     struct session_options o = {.set = set,
                                 .set_count = count,
@@ -232,7 +227,7 @@ static void run_session(struct census *c, const struct item *item, const char *t
     free(with);
 }
 
-// Calls run_session for each type and number of columns; once where the user gives one.
+// Calls run_session for each type and number of columns: the item's, or those that the user gives.
 static void run_item(struct census *c, const struct item *item, bool json)
 {
     char *types = mem_strdup(find_given(c, "type") ? find_given(c, "type") : item->types), *rest;

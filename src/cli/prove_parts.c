@@ -114,21 +114,15 @@ struct timing {
 static bool open_pool(struct timing *t, int workers, struct err *e)
 {
     const struct gpu_info *d = &t->prove->device;
-    char *program = path_program(), id[33];
+    char id[33];
+    struct pool_options options = devices_pool(d, t->script);
     gpu_identity(d, id);
+    options.device_id = id;
+    options.workers = workers;
+    options.seed = t->prove->seed;
+    options.fault = t->prove->fault;
     source_destroy(t->pool);
-    t->pool = pool_create(&(struct pool_options){.program = program,
-                                                 .device = d->index,
-                                                 .device_id = id,
-                                                 .workers = workers,
-                                                 .operation = script_operation(t->script),
-                                                 .reference = script_reference(t->script),
-                                                 .limits = &d->limits,
-                                                 .seed = t->prove->seed,
-                                                 .is_cpu = d->is_cpu,
-                                                 .fault = t->prove->fault},
-                          e);
-    free(program);
+    t->pool = pool_create(&options, e);
     return t->pool != NULL;
 }
 

@@ -1,6 +1,5 @@
 #include "engine/agent.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "engine/devices.h"
@@ -66,9 +65,7 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
     uint32_t spills = h->limits.spills;
     h->limits = info->limits;
     h->limits.spills = spills;
-    char *program = path_program();
     struct pool_options o = {
-        .program = program,
         .device = h->device,
         .device_id = h->device_id,
         .validate = h->validate,
@@ -87,9 +84,7 @@ static struct source *make_pool(struct agent *a, struct hello *h, struct err *e)
         .log_context = a,
     };
     memcpy(o.deadline_s, h->deadline_s, sizeof o.deadline_s);
-    struct source *s = pool_create(&o, e);
-    free(program);
-    return s;
+    return pool_create(&o, e);
 }
 
 // Handles a message; false if it may not come now. The source's ticket is twice the number of the

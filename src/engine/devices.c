@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
+#include "script/script.h"
 #include "trial/helper_job.h"
 
 #include <inttypes.h>
@@ -14,6 +15,17 @@
 
 #define DRIVER_SECONDS 30 // a server's GPUs may be asleep
 #define PEAK_SECONDS   120.0
+
+struct pool_options devices_pool(const struct gpu_info *device, const struct script *script)
+{
+    return (struct pool_options){.device = device->index,
+                                 .workers = 1,
+                                 .operation = script_operation(script),
+                                 .reference = script_reference(script),
+                                 .limits = &device->limits,
+                                 .is_cpu = device->is_cpu,
+                                 .trips_undeclared = !script_space(script)->resources};
+}
 
 double devices_patience_s(void)
 {

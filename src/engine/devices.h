@@ -9,10 +9,16 @@
 #include "gpu/gpu.h"
 #include "space/roofline.h"
 #include "store/store.h"
+#include "trial/source.h"
 
 // Lists the devices as gpu_list does, in a child process (helper_job.h), with the environment that
 // drivers need (gpu_prepare_environment).
 bool devices_list(struct gpu_info **list, int *count, struct err *e);
+
+struct script;
+// Returns options of a pool with one worker that runs kernels of a space on this device. Both are
+// borrowed.
+struct pool_options devices_pool(const struct gpu_info *device, const struct script *script);
 
 // Returns how long a process may take to list or open devices: TILEWALK_DRIVER_SECONDS, else 30.
 double devices_patience_s(void);

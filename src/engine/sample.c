@@ -1,11 +1,11 @@
 #include "engine/sample.h"
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
 #include "base/str.h"
+#include "engine/devices.h"
 #include "space/legal.h"
 #include "trial/source.h"
 
@@ -198,7 +198,6 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
                     .found = out,
                     .begin_ns = os_now_ns(),
                     .seen = {.slots = script_space(o->script)->slots}};
-    char *program = path_program();
     *out = (struct sample){0};
     rng_seed(&r.rng, o->seed);
     const struct gpu_info *d = r.options->device;
@@ -206,22 +205,16 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
     char id[33];
     gpu_identity(d, id);
     int cores = os_cores(), most = r.options->runs ? MOST_RUNNERS : MOST_WORKERS;
-    r.pool = pool_create(&(struct pool_options){.program = program,
-                                                .device = d->index,
-                                                .device_id = id,
-                                                .validate = r.options->validate,
-                                                .workers = cores < most ? cores : most,
-                                                .only_compiles = !r.options->runs,
-                                                .operation = script_operation(script),
-                                                .reference = script_reference(script),
-                                                .limits = &d->limits,
-                                                .seed = r.options->seed,
-                                                .is_cpu = d->is_cpu,
-                                                .fault = r.options->fault,
-                                                .log = log_line,
-                                                .log_context = &r},
-                         e);
-    free(program);
+    struct pool_options options = devices_pool(d, script);
+    options.device_id = id;
+    options.validate = o->validate;
+    options.workers = cores < most ? cores : most;
+    options.only_compiles = !o->runs;
+    options.seed = o->seed;
+    options.fault = o->fault;
+    options.log = log_line;
+    options.log_context = &r;
+    r.pool = pool_create(&options, e);
     bool ok =
         r.pool && legal_open_sparse(script_space(script), &d->limits, &r.legal, e) && work(&r, e);
     legal_destroy(r.legal);

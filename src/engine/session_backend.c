@@ -1,6 +1,5 @@
 #include "engine/session_backend.h"
 
-#include "base/file.h"
 #include "base/os.h"
 #include "engine/devices.h"
 #include "engine/session_shapes.h"
@@ -180,10 +179,8 @@ bool backend_tells_power(const struct backend_choice *c, struct err *e)
 static struct source *make_pool(const struct session_backend *b, const struct backend_choice *c,
                                 struct script *script, struct pool_options o, struct err *e)
 {
-    char *program = path_program();
     const struct session_record *r = ((struct session_log *)o.log_context)->store->record;
     int idle = os_cores() - r->workers; // cores that have no worker compile
-    o.program = program;
     o.device = c->cards.index[0];
     o.cards = &c->cards;
     o.device_id = r->device_id;
@@ -199,9 +196,7 @@ static struct source *make_pool(const struct session_backend *b, const struct ba
     o.is_cpu = backend_device(c)->is_cpu;
     o.keeps_busy = !o.is_cpu;
     o.trips_undeclared = !script_space(script)->resources;
-    struct source *made = pool_create(&o, e);
-    free(program);
-    return made;
+    return pool_create(&o, e);
 }
 
 bool backend_make_source(struct session_backend *b, struct backend_choice *c,

@@ -267,7 +267,8 @@ struct kernel {
     struct spirv spirv[JOB_MAX_PASSES];
     struct config config;
     struct str configuration, given[JOB_MAX_PASSES];
-    struct str addresses[JOB_MAX_PASSES], uniforms[JOB_MAX_PASSES]; // JSON
+    struct str addresses[JOB_MAX_PASSES], uniforms[JOB_MAX_PASSES],
+        descriptors[JOB_MAX_PASSES]; // JSON
     struct kernel_description about;
 };
 
@@ -336,18 +337,58 @@ static const char *buffer_name(const struct operator_layout *l, int buffer)
     return buffer < l->count ? l->buffer[buffer].name : "scratch";
 }
 
+// Describes images, texel buffers, samplers and arrays of a pass: how each element sees its buffer.
+static void describe_descriptors(struct kernel *k, int i, const struct operator_layout *l)
+{
+    const struct pass *p = &k->job.pass[i];
+    struct kernel_facts f;
+    if (!kernel_inspect(&k->spirv[i], &f, NULL) || !f.descriptor_count)
+        return;
+    struct json_writer w = {.out = &k->descriptors[i]};
+    json_begin_list(&w, NULL);
+    for (int d = 0; d < f.descriptor_count; d++) {
+        enum descriptor kind = f.descriptor[d].kind;
+        json_begin_object(&w, NULL);
+        json_add_int(&w, "set", JOB_DESCRIPTOR_SET);
+        json_add_count(&w, "binding", f.descriptor[d].at);
+        json_add_text(&w, "kind", descriptor_name(kind));
+        json_add_count(&w, "count", f.descriptor[d].count);
+        json_begin_list(&w, "elements");
+        for (uint32_t n = 0; kind != DESCRIPTOR_SAMPLER && n < f.descriptor[d].count; n++) {
+            int buffer = pass_buffer_at(p, f.descriptor[d].at, n);
+            const struct job_image *image = pass_image_of(p, buffer);
+            json_begin_object(&w, NULL);
+            json_add_text(&w, "buffer", buffer_name(l, buffer));
+            if (image)
+                json_add_text(&w, "format", texel_traits[image->form.format].name);
+            if (image && image->form.shape != IMAGE_TEXELS) {
+                const char *depth = image->form.shape == IMAGE_3D ? "depth" : "layers";
+                json_add_count(&w, "width", image->form.width);
+                json_add_count(&w, "height", image->form.height);
+                if (image->form.shape != IMAGE_2D)
+                    json_add_count(&w, depth, image->form.depth);
+            }
+            json_end(&w);
+        }
+        json_end(&w);
+        json_end(&w);
+    }
+    json_end(&w);
+    k->about.pass[i].descriptors = str_text(&k->descriptors[i]);
+}
+
 // Describes what a pass needs beside its buffers and push constants.
 static void describe_resources(struct kernel *k, int i, const struct operator_layout *l)
 {
     const struct pass *p = &k->job.pass[i];
     struct kernel_pass *to = &k->about.pass[i];
-    struct json_writer w = {.out = &k->addresses[i], .is_spaced = true};
+    struct json_writer w = {.out = &k->addresses[i]};
     uint32_t word;
     json_begin_list(&w, NULL);
     for (int a = 0; a < p->address_count; a++)
         json_add_text(&w, NULL, buffer_name(l, p->address[a]));
     json_end(&w);
-    w = (struct json_writer){.out = &k->uniforms[i], .is_spaced = true};
+    w = (struct json_writer){.out = &k->uniforms[i]};
     json_begin_list(&w, NULL);
     for (int u = 0; u < p->uniform_count; u++) {
         const struct job_block *b = &p->uniform[u].block;
@@ -365,6 +406,7 @@ static void describe_resources(struct kernel *k, int i, const struct operator_la
     json_end(&w);
     to->addresses = p->address_count ? str_text(&k->addresses[i]) : NULL;
     to->uniforms = p->uniform_count ? str_text(&k->uniforms[i]) : NULL;
+    describe_descriptors(k, i, l);
 }
 
 static const char *begins_as(const struct job *j, const struct operator_layout *l, int buffer)
@@ -486,6 +528,7 @@ static bool add_trial(struct exporter *x, const struct trial_record *t, int rank
         str_finish(&k.given[i]);
         str_finish(&k.addresses[i]);
         str_finish(&k.uniforms[i]);
+        str_finish(&k.descriptors[i]);
     }
     str_finish(&k.configuration);
     job_finish(&k.job);

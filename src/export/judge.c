@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "engine/devices.h"
 #include "export/reverify.h"
 #include "space/legal.h"
 #include "trial/operator.h"
@@ -159,22 +160,9 @@ static bool replace(struct judging *j, struct err *e)
 
 static struct source *open_pool(const struct judging *j, struct script *script, struct err *e)
 {
-    char *program = path_program();
-    const struct gpu_info *device = j->want->device;
-    const struct pool_options options = {
-        .program = program,
-        .device = device->index,
-        .workers = 1,
-        .operation = script_operation(script),
-        .reference = script_reference(script),
-        .limits = &device->limits,
-        .seed = j->want->seed,
-        .is_cpu = device->is_cpu,
-        .trips_undeclared = !script_space(script)->resources,
-    };
-    struct source *pool = pool_create(&options, e);
-    free(program);
-    return pool;
+    struct pool_options options = devices_pool(j->want->device, script);
+    options.seed = j->want->seed;
+    return pool_create(&options, e);
 }
 
 // Verifies the kernel with all accesses checked, then so often again with other inputs. `where`

@@ -1,6 +1,5 @@
 #include "export/reverify.h"
 
-#include "base/file.h"
 #include "base/number.h"
 #include "base/os.h"
 #include "engine/devices.h"
@@ -126,23 +125,11 @@ static bool soak(struct source *pool, struct script *script, struct reverified *
 static struct source *open_pool(const struct session_record *session, struct script *script,
                                 const struct gpu_info *device, const char *fault, struct err *e)
 {
-    char *program = path_program();
-    struct pool_options options = {
-        .program = program,
-        .device = device->index,
-        .device_id = session->device_id,
-        .workers = 1,
-        .operation = script_operation(script),
-        .reference = script_reference(script),
-        .limits = &device->limits,
-        .seed = os_seed(), // not the inputs of the search again
-        .is_cpu = device->is_cpu,
-        .trips_undeclared = !script_space(script)->resources,
-        .fault = fault,
-    };
-    struct source *pool = pool_create(&options, e);
-    free(program);
-    return pool;
+    struct pool_options options = devices_pool(device, script);
+    options.device_id = session->device_id;
+    options.seed = os_seed(); // not the inputs of the search again
+    options.fault = fault;
+    return pool_create(&options, e);
 }
 
 bool reverify_fits(const struct script *script, const struct script *there,

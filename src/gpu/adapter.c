@@ -125,6 +125,43 @@ static void describe_properties(struct adapter *a, bool has_driver)
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
 }
 
+static uint32_t image_features(const VkPhysicalDeviceFeatures *f)
+{
+    bool has_arrays = f->shaderStorageBufferArrayDynamicIndexing &&
+                      f->shaderStorageImageArrayDynamicIndexing &&
+                      f->shaderSampledImageArrayDynamicIndexing;
+    return (has_arrays ? FEATURE_ARRAYS : 0u) |
+           (f->shaderStorageImageExtendedFormats ? FEATURE_MORE_FORMATS : 0u) |
+           (f->shaderStorageImageReadWithoutFormat ? FEATURE_READ_FORMATLESS : 0u) |
+           (f->shaderStorageImageWriteWithoutFormat ? FEATURE_WRITE_FORMATLESS : 0u);
+}
+
+// Images are copied from buffers and back.
+static uint64_t formats_of(VkPhysicalDevice device)
+{
+    const VkFormatFeatureFlags copies =
+        VK_FORMAT_FEATURE_TRANSFER_SRC_BIT | VK_FORMAT_FEATURE_TRANSFER_DST_BIT;
+    uint64_t formats = 0;
+    for (int f = 0; f < TEXEL_COUNT; f++) {
+        VkFormatProperties p;
+        vkGetPhysicalDeviceFormatProperties(device, (VkFormat)texel_traits[f].vulkan, &p);
+        const VkFormatFeatureFlags image = p.optimalTilingFeatures, buffer = p.bufferFeatures;
+        const struct {
+            enum descriptor kind;
+            bool is_there;
+        } uses[] = {
+            {DESCRIPTOR_STORAGE_IMAGE, (image & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT) != 0},
+            {DESCRIPTOR_SAMPLED_IMAGE, (image & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) != 0},
+            {DESCRIPTOR_TEXELS, (buffer & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) != 0},
+            {DESCRIPTOR_STORAGE_TEXELS, (buffer & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT) != 0},
+        };
+        for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+            if (uses[i].is_there && (i >= 2 || (image & copies) == copies))
+                formats |= descriptor_bit(uses[i].kind, (enum texel_format)f);
+    }
+    return formats;
+}
+
 // A structure of features may only be passed to a driver that knows its extension, or Vulkan 1.2.
 static void describe_features(struct adapter *a, bool is_1_2)
 {
@@ -175,7 +212,8 @@ static void describe_features(struct adapter *a, bool is_1_2)
                                (all.features.shaderInt64 ? FEATURE_I64 : 0) |
                                (all.features.shaderInt16 ? FEATURE_I16 : 0) |
                                (shared.workgroupMemoryExplicitLayout ? FEATURE_SHARED_LAYOUT : 0) |
-                               (address.bufferDeviceAddress ? FEATURE_ADDRESS : 0);
+                               (address.bufferDeviceAddress ? FEATURE_ADDRESS : 0) |
+                               image_features(&all.features);
 }
 
 // The newest SPIR-V follows from the Vulkan of the device, and that of the loader, by which the
@@ -240,6 +278,8 @@ static bool describe(struct adapter *a, VkInstance instance)
     describe_features(a, is_1_2);
     a->needs_f16_extension = !is_1_2;
     a->push_bytes = p.limits.maxPushConstantsSize;
+    a->texels = p.limits.maxTexelBufferElements;
+    a->info.limits.formats = formats_of(a->handle);
     matrix_describe(a, instance);
     if (a->info.vendor_id == VENDOR_INTEL)
         a->info.limits.register_lanes = a->info.limits.subgroup_least;
@@ -361,9 +401,17 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         address.pNext = chain;
         chain = &address;
     }
-    const VkPhysicalDeviceFeatures core = {.shaderFloat64 = (features & FEATURE_F64) != 0,
-                                           .shaderInt64 = (features & FEATURE_I64) != 0,
-                                           .shaderInt16 = (features & FEATURE_I16) != 0};
+    const bool arrays = features & FEATURE_ARRAYS;
+    const VkPhysicalDeviceFeatures core = {
+        .shaderFloat64 = (features & FEATURE_F64) != 0,
+        .shaderInt64 = (features & FEATURE_I64) != 0,
+        .shaderInt16 = (features & FEATURE_I16) != 0,
+        .shaderStorageBufferArrayDynamicIndexing = arrays,
+        .shaderStorageImageArrayDynamicIndexing = arrays,
+        .shaderSampledImageArrayDynamicIndexing = arrays,
+        .shaderStorageImageExtendedFormats = (features & FEATURE_MORE_FORMATS) != 0,
+        .shaderStorageImageReadWithoutFormat = (features & FEATURE_READ_FORMATLESS) != 0,
+        .shaderStorageImageWriteWithoutFormat = (features & FEATURE_WRITE_FORMATLESS) != 0};
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = chain,

@@ -33,7 +33,9 @@ static enum gpu_status create_handle(struct gpu *g, uint64_t bytes, VkBuffer *ou
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = bytes,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | addressed,
+                 VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                 VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | addressed,
     };
     VK_TRY(vkCreateBuffer(g->device, &info, NULL, out));
     vkGetBufferMemoryRequirements(g->device, *out, need);
@@ -68,6 +70,12 @@ static enum gpu_status allocate(struct gpu *g, const VkMemoryRequirements *need,
     if ((flags & handy) == handy || wish == staging_wishes)
         VK_TRY(vkMapMemory(g->device, *out, 0, VK_WHOLE_SIZE, 0, mapped));
     return GPU_OK;
+}
+
+enum gpu_status vk_allocate(struct gpu *g, const VkMemoryRequirements *need, VkDeviceMemory *out,
+                            void **mapped, struct err *e)
+{
+    return allocate(g, need, storage_wishes, out, mapped, e);
 }
 
 static enum gpu_status buffer_init(struct gpu *g, uint64_t bytes, uint64_t guard,

@@ -288,6 +288,9 @@ void gpu_close(struct gpu *g)
     if (g->device) {
         vk_buffer_finish(g, &g->staging);
         vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
+        vk_views_destroy(g);
+        free(g->view);
+        vkDestroySampler(g->device, g->sampler, NULL);
         vkDestroyQueryPool(g->device, g->stamps, NULL);
         vkDestroyFence(g->device, g->fence, NULL);
         vkDestroyCommandPool(g->device, g->pool, NULL);

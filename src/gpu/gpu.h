@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "space/image.h"
 #include "space/limits.h"
 #include "space/statistics.h"
 
@@ -153,11 +154,31 @@ void gpu_memory_destroy(struct gpu *g, struct gpu_memory *m); // fine with NULL
 enum gpu_status gpu_buffer_place(struct gpu *g, const struct gpu_memory *m, uint64_t offset,
                                  uint64_t bytes, struct gpu_buffer **out, struct err *e);
 
+// An image, which stands for a buffer of a sequence: before the runs it gets the buffer's content,
+// texel by texel, and behind them the buffer gets the image's. Kernels may store to it, sample it,
+// or both.
+struct gpu_image;
+enum gpu_status gpu_image_create(struct gpu *g, const struct image_form *form, bool is_stored,
+                                 bool is_sampled, struct gpu_image **out, struct err *e);
+void gpu_image_destroy(struct gpu *g, struct gpu_image *i);
+
+// A descriptor of set 2, or an array of them: of which buffers of the sequence, and the formats in
+// which texel buffers see them.
+#define GPU_MAX_ELEMENTS 32
+struct gpu_descriptor {
+    uint32_t at; // its binding
+    enum descriptor kind;
+    uint32_t count;
+    uint8_t buffer[GPU_MAX_ELEMENTS], format[GPU_MAX_ELEMENTS];
+};
+
 struct gpu_shader {
     const uint32_t *word; // SPIR-V
     size_t word_count;
-    int bindings; // storage buffers in set 0, from 0 on
-    int uniforms; // uniform blocks in set 1, from 0 on
+    int bindings;                            // storage buffers in set 0, from 0 on
+    int uniforms;                            // uniform blocks in set 1, from 0 on
+    const struct gpu_descriptor *descriptor; // set 2: images, texel buffers, samplers, arrays
+    int descriptors;
     // The required subgroup size (ignored where the device has no choice; 0: any), and the size of
     // its workgroups along x: where that is a multiple, full subgroups are required.
     uint32_t subgroup, local_x;
@@ -193,7 +214,9 @@ struct gpu_pass {
     // place of what `push` has there.
     const uint8_t *address;
     int addresses;
-    struct gpu_buffer *const *uniform; // of its pipeline's uniform blocks
+    struct gpu_buffer *const *uniform;       // of its pipeline's uniform blocks
+    const struct gpu_descriptor *descriptor; // those of its pipeline
+    int descriptors;
 };
 
 // A buffer of a sequence that gets its content before each run: that of another one, as long, or
@@ -210,6 +233,9 @@ struct gpu_begin {
 // stride], and each run uses the next copy, so that caches do not hold what the previous run read.
 //
 // The device time of a run is without that of `begin`; of a sequence that follows it is with it.
+//
+// image[k], where it is one, stands for buffer k in all passes. A sequence with images has no
+// copies and no next one.
 struct gpu_sequence {
     const struct gpu_pass *pass;
     int pass_count;
@@ -219,6 +245,7 @@ struct gpu_sequence {
     int copies, stride;
     const struct gpu_begin *begin;
     int begins;
+    struct gpu_image *const *image; // [buffer_count]; NULL: there are none
 };
 #define GPU_MOST_BEGUN 64 // runs of one submission where there is a `begin`
 

@@ -150,19 +150,42 @@ static enum gpu_status create_set_layout(struct gpu *g, VkDescriptorType type, i
     return GPU_OK;
 }
 
-static enum gpu_status create_layouts(struct gpu *g, struct gpu_pipeline *p, struct err *e)
+static enum gpu_status create_descriptors(struct gpu *g, const struct gpu_shader *s,
+                                          VkDescriptorSetLayout *out, struct err *e)
+{
+    VkDescriptorSetLayoutBinding binding[GPU_MAX_DESCRIPTORS];
+    for (int i = 0; i < s->descriptors; i++)
+        binding[i] = (VkDescriptorSetLayoutBinding){
+            .binding = s->descriptor[i].at,
+            .descriptorType = vk_descriptor_type(s->descriptor[i].kind),
+            .descriptorCount = s->descriptor[i].count,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    const VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = (uint32_t)s->descriptors,
+        .pBindings = binding,
+    };
+    VK_TRY(vkCreateDescriptorSetLayout(g->device, &set, NULL, out));
+    return GPU_OK;
+}
+
+static enum gpu_status create_layouts(struct gpu *g, const struct gpu_shader *s,
+                                      struct gpu_pipeline *p, struct err *e)
 {
     GPU_TRY(
         create_set_layout(g, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, p->bindings, &p->set_layout[0], e));
-    if (p->uniforms)
+    if (p->sets > 1) // perhaps without any
         GPU_TRY(create_set_layout(g, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, p->uniforms,
                                   &p->set_layout[1], e));
+    if (p->sets > 2)
+        GPU_TRY(create_descriptors(g, s, &p->set_layout[2], e));
     const VkPushConstantRange push = {VK_SHADER_STAGE_COMPUTE_BIT, 0, p->push_bytes};
     const VkPipelineLayoutCreateInfo layout = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .pushConstantRangeCount = p->push_bytes > 0,
         .pPushConstantRanges = &push,
-        .setLayoutCount = p->uniforms ? GPU_SETS : 1,
+        .setLayoutCount = (uint32_t)p->sets,
         .pSetLayouts = p->set_layout,
     };
     VK_TRY(vkCreatePipelineLayout(g->device, &layout, NULL, &p->layout));
@@ -210,9 +233,10 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
                                     struct gpu_pipeline **out, struct err *e)
 {
     *out = NULL;
-    if (s->bindings < 0 || s->bindings > GPU_MAX_BINDINGS || s->uniforms > GPU_MAX_UNIFORMS) {
-        err_set(e, "%d bindings (at most %d), %d uniform blocks (at most %d)", s->bindings,
-                GPU_MAX_BINDINGS, s->uniforms, GPU_MAX_UNIFORMS);
+    if (s->bindings < 0 || s->bindings > GPU_MAX_BINDINGS || s->uniforms > GPU_MAX_UNIFORMS ||
+        s->descriptors > GPU_MAX_DESCRIPTORS) {
+        err_set(e, "%d bindings (at most %d), %d uniform blocks (at most %d), %d descriptors",
+                s->bindings, GPU_MAX_BINDINGS, s->uniforms, GPU_MAX_UNIFORMS, s->descriptors);
         return GPU_FAILED;
     }
     uint32_t most = g->adapter.push_bytes;
@@ -224,7 +248,8 @@ enum gpu_status gpu_pipeline_create(struct gpu *g, const struct gpu_shader *s,
     p->bindings = s->bindings;
     p->uniforms = s->uniforms;
     p->push_bytes = s->push_bytes;
-    enum gpu_status status = create_layouts(g, p, e);
+    p->sets = s->descriptors ? 3 : s->uniforms ? 2 : 1;
+    enum gpu_status status = create_layouts(g, s, p, e);
     if (status == GPU_OK)
         status = create_handle(g, s, p, e);
     if (status == GPU_OK)

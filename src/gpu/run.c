@@ -98,9 +98,14 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
                                  int *passes, int *turns, struct err *e)
 {
     const uint32_t *most = g->adapter.info.limits.group_count;
+    const struct gpu_sequence *first = s;
     *passes = 0;
     *turns = 1;
     for (; s; s = s->next) {
+        if (s->image && (s != first || s->next || s->copies > 1)) {
+            err_set(e, "a kernel with images runs alone, on no copies of its buffers (--cold)");
+            return GPU_FAILED;
+        }
         bool ok = repeats >= 1 && s->pass_count >= 1 && s->pass_count <= GPU_MAX_PASSES;
         ok = ok && (!s->begins || repeats <= GPU_MOST_BEGUN);
         for (int i = 0; ok && i < s->pass_count; i++) {
@@ -122,21 +127,39 @@ static enum gpu_status check_run(const struct gpu *g, const struct gpu_sequence 
     return GPU_OK;
 }
 
-// Makes room for so many pairs of descriptor sets; all sets become free.
-static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
+static bool has_others(const struct gpu_sequence *s)
 {
-    if (count <= g->most_sets) {
+    bool has = false;
+    for (; s; s = s->next)
+        for (int i = 0; i < s->pass_count; i++)
+            has = has || s->pass[i].descriptors;
+    return has;
+}
+
+// Makes room for the descriptor sets of so many passes, with or without third ones; all sets become
+// free.
+static enum gpu_status need_sets(struct gpu *g, int count, bool others, struct err *e)
+{
+    const uint32_t most = (uint32_t)count, each = GPU_MAX_ELEMENTS;
+    vk_views_destroy(g);
+    if (count <= g->most_sets && (g->has_others || !others)) {
         VK_TRY(vkResetDescriptorPool(g->device, g->descriptors, 0));
         return GPU_OK;
     }
-    const VkDescriptorPoolSize size[GPU_SETS] = {
-        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, (uint32_t)count * GPU_MAX_BINDINGS},
-        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, (uint32_t)count * GPU_MAX_UNIFORMS},
+    const VkDescriptorPoolSize size[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, most * (GPU_MAX_BINDINGS + (others ? each : 0))},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, most * GPU_MAX_UNIFORMS},
+        {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, most * each},
+        {VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, most * each},
+        {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, most * each},
+        {VK_DESCRIPTOR_TYPE_SAMPLER, most * each},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, most * each},
+        {VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER, most * each},
     };
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = (uint32_t)count * GPU_SETS,
-        .poolSizeCount = GPU_SETS,
+        .poolSizeCount = others ? sizeof size / sizeof *size : 2,
         .pPoolSizes = size,
     };
     vkDestroyDescriptorPool(g->device, g->descriptors, NULL);
@@ -144,6 +167,7 @@ static enum gpu_status need_sets(struct gpu *g, int count, struct err *e)
     g->most_sets = 0;
     VK_TRY(vkCreateDescriptorPool(g->device, &info, NULL, &g->descriptors));
     g->most_sets = count;
+    g->has_others = others;
     return GPU_OK;
 }
 
@@ -151,9 +175,8 @@ struct set_pair {
     VkDescriptorSet set[GPU_SETS];
 };
 
-static enum gpu_status create_set(struct gpu *g, VkDescriptorSetLayout layout,
-                                  VkDescriptorType type, struct gpu_buffer *const *buffer,
-                                  int count, VkDescriptorSet *set, struct err *e)
+static enum gpu_status allocate_set(struct gpu *g, VkDescriptorSetLayout layout,
+                                    VkDescriptorSet *set, struct err *e)
 {
     const VkDescriptorSetAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -162,6 +185,14 @@ static enum gpu_status create_set(struct gpu *g, VkDescriptorSetLayout layout,
         .pSetLayouts = &layout,
     };
     VK_TRY(vkAllocateDescriptorSets(g->device, &allocate, set));
+    return GPU_OK;
+}
+
+static enum gpu_status create_set(struct gpu *g, VkDescriptorSetLayout layout,
+                                  VkDescriptorType type, struct gpu_buffer *const *buffer,
+                                  int count, VkDescriptorSet *set, struct err *e)
+{
+    GPU_TRY(allocate_set(g, layout, set, e));
     VkDescriptorBufferInfo whole[GPU_MAX_BINDINGS];
     VkWriteDescriptorSet write[GPU_MAX_BINDINGS];
     for (int i = 0; i < count; i++) {
@@ -179,17 +210,22 @@ static enum gpu_status create_set(struct gpu *g, VkDescriptorSetLayout layout,
     return GPU_OK;
 }
 
-// Creates the sets of a pass: the buffers of one copy, and its uniform blocks.
-static enum gpu_status create_sets(struct gpu *g, const struct gpu_pass *pass,
-                                   struct gpu_buffer *const *buffer, struct set_pair *out,
-                                   struct err *e)
+// Creates the sets of a pass of a sequence: the buffers of one copy, its uniform blocks, and its
+// other descriptors.
+static enum gpu_status create_sets(struct gpu *g, const struct gpu_sequence *s,
+                                   const struct gpu_pass *pass, struct gpu_buffer *const *buffer,
+                                   struct set_pair *out, struct err *e)
 {
     const struct gpu_pipeline *p = pass->pipeline;
     GPU_TRY(create_set(g, p->set_layout[0], VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffer, p->bindings,
                        &out->set[0], e));
-    return p->uniforms ? create_set(g, p->set_layout[1], VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-                                    pass->uniform, p->uniforms, &out->set[1], e)
-                       : GPU_OK;
+    if (p->sets > 1)
+        GPU_TRY(create_set(g, p->set_layout[1], VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, pass->uniform,
+                           p->uniforms, &out->set[1], e));
+    if (p->sets < 3)
+        return GPU_OK;
+    GPU_TRY(allocate_set(g, p->set_layout[2], &out->set[2], e));
+    return vk_write_descriptors(g, pass, buffer, s->image, out->set[2], e);
 }
 
 // Returns the first buffer of the copy that a run uses.
@@ -218,6 +254,12 @@ static void record_begin(struct gpu *g, const struct gpu_sequence *s, unsigned t
             vkCmdFillBuffer(g->command, to->handle, to->guard, to->bytes, 0);
         }
     }
+    if (s->image)
+        barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    for (int i = 0; s->image && i < s->begins; i++)
+        if (s->image[s->begin[i].to])
+            vk_image_record_load(g, s->image[s->begin[i].to], buffer[s->begin[i].to]);
     barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
@@ -249,7 +291,7 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const struc
                 record_push(g, &q->pass[i], buffers_of(q, turn));
                 vkCmdBindPipeline(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->handle);
                 vkCmdBindDescriptorSets(g->command, VK_PIPELINE_BIND_POINT_COMPUTE, p->layout, 0,
-                                        p->uniforms ? GPU_SETS : 1, set->set, 0, NULL);
+                                        (uint32_t)p->sets, set->set, 0, NULL);
             }
             // With base 0 both calls do the same, but the synchronization validation of 1.3.239
             // does not check vkCmdDispatchBase.
@@ -305,8 +347,8 @@ static enum gpu_status run_with(struct gpu *g, const struct gpu_sequence *s, con
     for (int turn = 0; turn < t->count; turn++)
         for (const struct gpu_sequence *q = s; q; q = q->next)
             for (int i = 0; i < q->pass_count; i++)
-                GPU_TRY(
-                    create_sets(g, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn), set++, e));
+                GPU_TRY(create_sets(g, q, &q->pass[i], buffers_of(q, g->turn + (unsigned)turn),
+                                    set++, e));
     GPU_TRY(vk_begin(g, timeout_s, e));
     // Timestamps are no barriers: without a barrier after each dispatch the runs would overlap, and
     // the time would not be that of `repeats` runs one after the other.
@@ -340,7 +382,7 @@ static enum gpu_status run_submission(struct gpu *g, const struct gpu_sequence *
     struct turns t;
     GPU_TRY(check_run(g, s, repeats, &t.passes, &t.count, e));
     GPU_TRY(vk_settle(g, timeout_s, e)); // the sets of the last run become free
-    GPU_TRY(need_sets(g, t.count * t.passes, e));
+    GPU_TRY(need_sets(g, t.count * t.passes, has_others(s), e));
     t.set = mem_zero((size_t)(t.count * t.passes), sizeof *t.set);
     enum gpu_status status = run_with(g, s, &t, repeats, timeout_s, seconds, e);
     free(t.set);
@@ -358,8 +400,9 @@ static enum gpu_status begin_run(struct gpu *g, const struct gpu_sequence *s, do
     return vk_submit(g, timeout_s, NULL, e);
 }
 
-enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
-                        double *seconds, struct err *e)
+// Runs a sequence whose images have their content.
+static enum gpu_status run_again(struct gpu *g, const struct gpu_sequence *s, int repeats,
+                                 double timeout_s, double *seconds, struct err *e)
 {
     struct gpu_sequence plain = *s;
     double all = 0, one = 0;
@@ -373,6 +416,14 @@ enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats
     if (seconds)
         *seconds = all;
     return GPU_OK;
+}
+
+enum gpu_status gpu_run(struct gpu *g, const struct gpu_sequence *s, int repeats, double timeout_s,
+                        double *seconds, struct err *e)
+{
+    GPU_TRY(vk_images_move(g, s, false, e));
+    GPU_TRY(run_again(g, s, repeats, timeout_s, seconds, e));
+    return vk_images_move(g, s, true, e);
 }
 
 // --- the first run of an unknown kernel ---
@@ -427,8 +478,9 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
 {
     int64_t begin_ns = os_now_ns();
     struct gpu_pass pass;
-    const struct gpu_sequence part = {&pass, 1, s->buffer, s->buffer_count};
+    const struct gpu_sequence part = {&pass, 1, s->buffer, s->buffer_count, .image = s->image};
     *out = (struct gpu_parts){0};
+    GPU_TRY(vk_images_move(g, s, false, e));
     GPU_TRY(begin_run(g, s, pace->timeout_s, e));
     for (int i = 0; i < s->pass_count; i++) {
         uint64_t most = parts_first(pace->group_s, pace->submit_s);
@@ -437,7 +489,7 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
             pass = parts_next(&s->pass[i], done, most);
             double left_s = pace->timeout_s - seconds_since(begin_ns);
             enum gpu_status status =
-                left_s > 0 ? gpu_run(g, &part, 1, left_s, &seconds, e) : GPU_TIMEOUT;
+                left_s > 0 ? run_again(g, &part, 1, left_s, &seconds, e) : GPU_TIMEOUT;
             if (status == GPU_TIMEOUT) // the message has the whole time, not that of the last part
                 err_set(e, "the kernel is not done after %g s", pace->timeout_s);
             GPU_TRY(status);
@@ -447,7 +499,7 @@ enum gpu_status gpu_run_in_parts(struct gpu *g, const struct gpu_sequence *s,
         }
     }
     out->is_split = out->count > s->pass_count;
-    return GPU_OK;
+    return vk_images_move(g, s, true, e);
 }
 
 // --- timing ---
@@ -514,13 +566,14 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
 {
     assert(t->submit_s > 0);
     *out = (struct gpu_samples){0};
+    GPU_TRY(vk_images_move(g, s, false, e));
     // Warm up. The first run decides how many repeats the second batch has, so that no submission
     // of an unknown kernel is long.
     int64_t begin = os_now_ns();
     int repeats = 1;
     double seconds, previous = 0;
     for (bool done = false; !done;) {
-        GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
+        GPU_TRY(run_again(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
         double each = seconds / repeats;
         int next = next_repeats(s, t, repeats, seconds);
         done = next <= repeats && timing_is_warm(t, seconds_since(begin), each, previous);
@@ -533,7 +586,7 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
     for (bool done = false; !done;) {
         double apart_s = seconds_since(first);
         begin = os_now_ns();
-        GPU_TRY(gpu_run(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
+        GPU_TRY(run_again(g, s, repeats, RUN_TIMEOUT_S, &seconds, e));
         int next = next_repeats(s, t, repeats, seconds);
         if (out->count == 0 && next > 2 * repeats) { // a compiler slowed the warm-up
             repeats = next;
@@ -549,5 +602,5 @@ enum gpu_status gpu_time(struct gpu *g, const struct gpu_sequence *s, const stru
     }
     out->repeats = repeats;
     out->wall_s = wall_s / out->count;
-    return GPU_OK;
+    return vk_images_move(g, s, true, e);
 }

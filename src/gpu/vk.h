@@ -13,10 +13,11 @@
 
 #include <vulkan/vulkan.h>
 
-#define GPU_MAX_PASSES   64
-#define GPU_MAX_BINDINGS 18 // a kernel's, scratch, and the report of checked accesses
-#define GPU_MAX_UNIFORMS 8
-enum { GPU_SETS = 2 }; // of descriptors: storage buffers, uniform blocks
+#define GPU_MAX_PASSES      64
+#define GPU_MAX_BINDINGS    18 // a kernel's, scratch, and the report of checked accesses
+#define GPU_MAX_UNIFORMS    8
+#define GPU_MAX_DESCRIPTORS 40
+enum { GPU_SETS = 3 }; // of descriptors: storage buffers, uniform blocks, all others
 
 // The features that kernels with matrix units need; `has` marks the extensions of the device. The
 // structure of KHR's features is the same as NV's.
@@ -45,6 +46,7 @@ struct adapter {
     uint32_t valid_bits; // of its timestamps
     double tick_s;
     uint32_t push_bytes;      // the most push constants of a pipeline
+    uint32_t texels;          // the most of a texel buffer
     bool clock_is_sound;      // a tick is a finite number
     bool needs_f16_extension; // before Vulkan 1.2: for 8-bit arithmetic too
     bool needs_spirv_1_4;     // an extension before Vulkan 1.2
@@ -72,6 +74,7 @@ struct gpu_pipeline {
     VkPipelineLayout layout;
     VkPipeline handle;
     int bindings, uniforms;
+    int sets; // of descriptors
     uint32_t push_bytes;
     struct statistics statistics;
 };
@@ -90,7 +93,11 @@ struct gpu {
     VkPipelineCache cache; // between gpu_keep and gpu_end_keeping
     VkQueryPool stamps;
     VkDescriptorPool descriptors;
-    int most_sets;             // room in `descriptors`, in pairs of the two sets
+    int most_sets;      // room in `descriptors`, for so many passes
+    bool has_others;    // also for their third sets
+    VkSampler sampler;  // made when first needed
+    VkBufferView *view; // of the sets, heap
+    int views, view_capacity;
     unsigned turn;             // the next copy of buffers to use (gpu_sequence)
     struct gpu_buffer staging; // made when first needed
     bool pending;
@@ -179,8 +186,25 @@ int timing_repeats(const struct gpu_timing *t, int n, double seconds);
 // batches at the idle clock agree as well: time counts too.
 bool timing_is_warm(const struct gpu_timing *t, double elapsed_s, double each, double previous);
 
+// --- image.c ---
+
+VkDescriptorType vk_descriptor_type(enum descriptor kind);
+// Fills the third set of a pass, on these buffers and images.
+enum gpu_status vk_write_descriptors(struct gpu *g, const struct gpu_pass *pass,
+                                     struct gpu_buffer *const *buffer,
+                                     struct gpu_image *const *image, VkDescriptorSet set,
+                                     struct err *e);
+void vk_views_destroy(struct gpu *g); // those that sets had, which are free now
+// Gives the images of a sequence the content of their buffers, or gives it `back`.
+enum gpu_status vk_images_move(struct gpu *g, const struct gpu_sequence *s, bool back,
+                               struct err *e);
+void vk_image_record_load(struct gpu *g, struct gpu_image *i, const struct gpu_buffer *b);
+
 // --- buffer.c ---
 
+// Allocates the device's fastest memory; `mapped` as in gpu_buffer.
+enum gpu_status vk_allocate(struct gpu *g, const VkMemoryRequirements *need, VkDeviceMemory *out,
+                            void **mapped, struct err *e);
 void vk_buffer_finish(struct gpu *g, struct gpu_buffer *b);
 // Returns where kernels find the buffer, behind its first guard (FEATURE_ADDRESS).
 uint64_t vk_buffer_address(struct gpu *g, const struct gpu_buffer *b);

@@ -316,10 +316,51 @@ static const char *lacks_matrix(const struct kernel_facts *f, const struct limit
     return full ? NULL : "its subgroups are not full along x";
 }
 
+struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const struct pass *p)
+{
+    struct kernel_uses uses = {0};
+    for (int i = 0; i < f->descriptor_count; i++) {
+        const struct kernel_descriptor *d = &f->descriptor[i];
+        for (uint32_t k = 0; d->kind != DESCRIPTOR_SAMPLER && k < d->count; k++) {
+            int buffer = pass_buffer_at(p, d->at, k);
+            uint32_t bit = buffer >= 0 && buffer < 32 ? UINT32_C(1) << buffer : 0;
+            uses.read |= d->read >> k & 1 ? bit : 0;
+            uses.written |= d->written >> k & 1 ? bit : 0;
+            uses.images |= d->kind == DESCRIPTOR_STORAGE_IMAGE ||
+                                   d->kind == DESCRIPTOR_SAMPLED_IMAGE ||
+                                   d->kind == DESCRIPTOR_COMBINED
+                               ? bit
+                               : 0;
+        }
+    }
+    return uses;
+}
+
+bool kernel_check_formats(const struct kernel_facts *f, const struct pass *p,
+                          const struct limits *l, char *reason, size_t size)
+{
+    for (int i = 0; i < f->descriptor_count && limits_knows(l, LIMITS_formats); i++) {
+        const struct kernel_descriptor *d = &f->descriptor[i];
+        for (uint32_t k = 0; k < d->count; k++) {
+            const struct job_image *image = pass_image_of(p, pass_buffer_at(p, d->at, k));
+            if (d->kind >= DESCRIPTOR_SAMPLER || !image)
+                continue;
+            enum texel_format format = (enum texel_format)image->form.format;
+            uint64_t bit = descriptor_bit(d->kind, format);
+            if ((l->formats & bit) == bit)
+                continue;
+            snprintf(reason, size, "needs a %s of %s, which the device does not have",
+                     descriptor_name(d->kind), texel_traits[format].name);
+            return false;
+        }
+    }
+    return true;
+}
+
 // Returns the buffers that the pass writes, as bits: those that are bound, and by their addresses.
 static uint32_t writes_of(const struct kernel_facts *f, const struct pass *p)
 {
-    uint32_t written = f->written;
+    uint32_t written = f->written | kernel_descriptor_uses(f, p).written;
     for (int i = 0; i < p->address_count && i < 32; i++)
         if (f->address_written >> i & 1 && p->address[i] < 32)
             written |= UINT32_C(1) << p->address[i];
@@ -406,6 +447,18 @@ static const struct capability {
     {SpvCapabilityPhysicalStorageBufferAddresses, FEATURE_ADDRESS, "addresses of buffers"},
     {SpvCapabilityWorkgroupMemoryExplicitLayoutKHR, FEATURE_SHARED_LAYOUT,
      "explicit layouts of shared memory"},
+    {SpvCapabilitySampledBuffer, 0, "texel buffers"},
+    {SpvCapabilityImageBuffer, 0, "storage texel buffers"},
+    {SpvCapabilityImageQuery, 0, "queries of images"},
+    {SpvCapabilityStorageImageExtendedFormats, FEATURE_MORE_FORMATS,
+     "storage images of more formats"},
+    {SpvCapabilityStorageImageReadWithoutFormat, FEATURE_READ_FORMATLESS,
+     "reads of storage images without a format"},
+    {SpvCapabilityStorageImageWriteWithoutFormat, FEATURE_WRITE_FORMATLESS,
+     "writes to storage images without a format"},
+    {SpvCapabilityStorageBufferArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of buffers"},
+    {SpvCapabilityStorageImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of storage images"},
+    {SpvCapabilitySampledImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of sampled images"},
 };
 
 // Drivers run code whose feature was not enabled, sometimes wrongly. `reason` gets the first one.

@@ -566,7 +566,7 @@ bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
 {
     struct fitter f = {.pass = p, .e = e};
     const size_t new_words = 3 * 4; // of replace_size_constant
-    if (!is_whole_module(s, e) || !module_choose_entry(p, s, e) || !module_bind(p, s, e))
+    if (!is_whole_module(s, e) || !module_choose_entry(p, s, e))
         return false;
     f.bound = s->word[3];
     f.id = mem_zero(f.bound, sizeof *f.id);
@@ -580,11 +580,12 @@ bool kernel_fit(const struct pass *p, struct spirv *s, struct err *e)
     if (ok)
         fit_size(&f);
     free(f.id);
-    if (!ok) {
+    struct spirv fitted = {f.out, f.count};
+    if (!ok || !module_bind(p, &fitted, e)) { // lengths of arrays may depend on constants
         free(f.out);
         return false;
     }
     free(s->word);
-    *s = (struct spirv){f.out, f.count};
+    *s = fitted;
     return true;
 }

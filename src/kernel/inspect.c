@@ -26,7 +26,11 @@ struct id {
     uint32_t root;    // the variable of a buffer or of the push constants that a pointer leads into
     uint32_t offset;  // a pointer's within push constants, in bytes; plus 1, 0: it is none
     uint32_t address; // of a buffer: the same of the push constant that it came from
+    uint32_t element; // of a pointer or image: its place in an array of descriptors, plus 1; 0: any
+    uint32_t length;  // of an array
+    enum descriptor opaque; // of an image, a sampler, or an array of them
     bool has_binding, is_buffer_block, is_workgroup_size, is_forward, is_push;
+    bool is_opaque, is_blocks; // an array of blocks
 };
 
 struct reader {
@@ -84,6 +88,15 @@ static bool type_define(struct reader *r, uint32_t id, int kind, uint64_t size, 
         return false;
     t->size = size;
     t->align = align;
+    return true;
+}
+
+static bool opaque_define(struct reader *r, uint32_t id, enum descriptor kind)
+{
+    if (!type_define(r, id, VALUE, 0, 1))
+        return false;
+    r->id[id].is_opaque = true;
+    r->id[id].opaque = kind;
     return true;
 }
 
@@ -216,8 +229,26 @@ static bool read_type(struct reader *r, uint32_t op, const uint32_t *w, uint32_t
         uint64_t stride = r->id[w[1] < r->bound ? w[1] : 0].stride;
         if (!stride)
             stride = align_up(part->size, part->align);
-        return type_define(r, w[1], VALUE, times_unsigned(stride, length->number), part->align);
+        if (!type_define(r, w[1], VALUE, times_unsigned(stride, length->number), part->align))
+            return false;
+        r->id[w[1]].length = length->number < UINT32_MAX ? (uint32_t)length->number : UINT32_MAX;
+        r->id[w[1]].is_blocks = part->kind == STRUCT;
+        r->id[w[1]].is_opaque = part->is_opaque && !part->length;
+        r->id[w[1]].opaque = part->opaque;
+        return true;
     }
+    case SpvOpTypeImage: {
+        bool is_stored = w[7] == 2, is_buffer = w[3] == SpvDimBuffer;
+        return opaque_define(r, w[1],
+                             is_buffer   ? is_stored ? DESCRIPTOR_STORAGE_TEXELS : DESCRIPTOR_TEXELS
+                             : is_stored ? DESCRIPTOR_STORAGE_IMAGE
+                                         : DESCRIPTOR_SAMPLED_IMAGE);
+    }
+    case SpvOpTypeSampledImage: {
+        bool is_buffer = part && part->is_opaque && part->opaque == DESCRIPTOR_TEXELS;
+        return opaque_define(r, w[1], is_buffer ? DESCRIPTOR_TEXELS : DESCRIPTOR_COMBINED);
+    }
+    case SpvOpTypeSampler: return opaque_define(r, w[1], DESCRIPTOR_SAMPLER);
     case SpvOpTypeRuntimeArray:
         if (!part)
             return malformed(r, "array of unknown element");
@@ -255,11 +286,32 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
+// Notes an access to descriptors: a read of any that are meant, a write to the one that is.
+static void note_descriptor(struct reader *r, const struct id *p, const struct id *root,
+                            bool is_write)
+{
+    struct kernel_descriptor *d = r->facts->descriptor;
+    while (d < r->facts->descriptor + r->facts->descriptor_count && d->at != root->binding)
+        d++;
+    if (d == r->facts->descriptor + r->facts->descriptor_count)
+        return;
+    uint32_t one = d->count == 1 ? 1 : p->element ? UINT32_C(1) << (p->element - 1) % 32 : 0;
+    if (is_write)
+        d->written |= one;
+    else
+        d->read |= one ? one : UINT32_MAX;
+}
+
 // Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the
 // place of its address among the push constants.
-static bool note_access(struct reader *r, uint32_t pointer, uint32_t *bound, uint32_t *addressed)
+static bool note_access(struct reader *r, uint32_t pointer, bool is_write)
 {
+    struct kernel_facts *f = r->facts;
+    uint32_t *bound = is_write ? &f->written : &f->read;
+    uint32_t *addressed = is_write ? &f->address_written : &f->address_read;
     const struct id *p = id_get(r, pointer), *root = id_get(r, p->root);
+    if (root->has_binding && root->set == JOB_DESCRIPTOR_SET)
+        note_descriptor(r, p, root, is_write);
     if (root->has_binding && root->set == 0 && root->binding < 32)
         *bound |= UINT32_C(1) << root->binding;
     if (p->address && (p->address - 1) / 8 < 32)
@@ -269,12 +321,12 @@ static bool note_access(struct reader *r, uint32_t pointer, uint32_t *bound, uin
 
 static bool note_write(struct reader *r, uint32_t pointer)
 {
-    return note_access(r, pointer, &r->facts->written, &r->facts->address_written);
+    return note_access(r, pointer, true);
 }
 
 static bool note_read(struct reader *r, uint32_t pointer)
 {
-    return note_access(r, pointer, &r->facts->read, &r->facts->address_read);
+    return note_access(r, pointer, false);
 }
 
 // Returns the offset of a struct's member, as said before the instruction `end`; UINT32_MAX: it has
@@ -303,7 +355,12 @@ static void read_chain(struct reader *r, const uint32_t *w, uint32_t n)
     struct id *result = &r->id[w[2]];
     result->root = base->root;
     result->address = base->address;
+    result->element = base->element;
     result->offset = 0;
+    if (base->root == w[3] && base->has_binding && base->set == JOB_DESCRIPTOR_SET && n > 4) {
+        const struct id *first = id_get(r, w[4]);
+        result->element = first->kind == CONSTANT ? (uint32_t)first->number + 1 : 0;
+    }
     if (base->root == w[3] && base->is_push && index->kind == CONSTANT) {
         uint32_t offset = member_offset(r, w, base->pointee, (uint32_t)index->number);
         result->offset = offset == UINT32_MAX ? 0 : offset + 1;
@@ -317,6 +374,30 @@ static bool add_buffer(struct reader *r, struct id *variable, const struct id *c
         return err_set(r->e, "a buffer must be a block with a binding in descriptor set 0");
     if (variable->binding >= r->facts->bindings)
         r->facts->bindings = variable->binding + 1;
+    variable->root = (uint32_t)(variable - r->id);
+    return true;
+}
+
+// Images, texel buffers, samplers and arrays of descriptors are where module_bind puts them.
+static bool add_descriptor(struct reader *r, struct id *variable, const struct id *content)
+{
+    struct kernel_facts *f = r->facts;
+    bool is_array = content->is_blocks || content->length > 0;
+    uint32_t count = is_array ? content->length : 1;
+    if ((!content->is_opaque && !content->is_blocks) || !variable->has_binding ||
+        variable->set != JOB_DESCRIPTOR_SET || count < 1 || count > JOB_MAX_BINDINGS ||
+        variable->binding >= JOB_MAX_DESCRIPTORS || f->descriptor_count == JOB_MAX_DESCRIPTORS)
+        return err_set(r->e, "an image, a sampler or an array must be one that its kernel binds");
+    struct kernel_descriptor d = {.at = variable->binding,
+                                  .kind = content->is_opaque ? content->opaque : DESCRIPTOR_BUFFER,
+                                  .count = count};
+    int known = 0; // several variables may be views of one binding
+    while (known < f->descriptor_count && f->descriptor[known].at != d.at)
+        known++;
+    if (known == f->descriptor_count)
+        f->descriptor[f->descriptor_count++] = d;
+    else if (f->descriptor[known].kind != d.kind || f->descriptor[known].count != d.count)
+        return err_set(r->e, "two kinds of resources have one binding");
     variable->root = (uint32_t)(variable - r->id);
     return true;
 }
@@ -338,8 +419,10 @@ static bool read_variable(struct reader *r, const uint32_t *w)
     struct id *variable = &r->id[w[2] < r->bound ? w[2] : 0];
     const struct id *pointer = id_get(r, w[1]);
     const struct id *content = type_get(r, pointer->kind == POINTER ? pointer->pointee : 0);
+    bool is_descriptor = variable->has_binding && variable->set == JOB_DESCRIPTOR_SET;
     bool sized = w[3] == SpvStorageClassWorkgroup || w[3] == SpvStorageClassPushConstant ||
-                 w[3] == SpvStorageClassStorageBuffer || w[3] == SpvStorageClassUniform;
+                 w[3] == SpvStorageClassStorageBuffer || w[3] == SpvStorageClassUniform ||
+                 w[3] == SpvStorageClassUniformConstant;
     if (sized && !content)
         return malformed(r, "variable of unknown type");
     switch (w[3]) {
@@ -355,14 +438,16 @@ static bool read_variable(struct reader *r, const uint32_t *w)
         variable->root = (uint32_t)(variable - r->id);
         variable->pointee = pointer->pointee;
         break;
-    case SpvStorageClassStorageBuffer: return add_buffer(r, variable, content);
+    case SpvStorageClassStorageBuffer:
+        return (is_descriptor ? add_descriptor : add_buffer)(r, variable, content);
     case SpvStorageClassUniform:
+        if (is_descriptor)
+            return add_descriptor(r, variable, content);
         if (content->is_buffer_block) // how SPIR-V 1.0 declares storage buffers
             return add_buffer(r, variable, content);
         return add_uniform(r, variable, content);
-    case SpvStorageClassUniformConstant:
-    case SpvStorageClassAtomicCounter:
-        return err_set(r->e, "images, samplers and counters are not supported");
+    case SpvStorageClassUniformConstant: return add_descriptor(r, variable, content);
+    case SpvStorageClassAtomicCounter: return err_set(r->e, "counters are not supported");
     }
     return true;
 }
@@ -382,6 +467,9 @@ static const struct {
     {SpvOpTypeMatrix, 4},
     {SpvOpTypeCooperativeMatrixNV, 6},
     {SPIRV_OP_TYPE_MATRIX_KHR, 7},
+    {SpvOpTypeImage, 9},
+    {SpvOpTypeSampler, 2},
+    {SpvOpTypeSampledImage, 3},
     {SpvOpTypeArray, 4},
     {SpvOpTypeRuntimeArray, 3},
     {SpvOpTypeStruct, 2},
@@ -409,13 +497,29 @@ static const struct {
     {SPIRV_OP_MATRIX_STORE_KHR, 4},
 };
 
-// Other instructions matter as atomics, which read and write, or as types, which take no counted
-// memory.
+// An image, or a pointer to a texel, belongs to the variable of what it is made of.
+static void pass_on(struct reader *r, uint32_t result, uint32_t from)
+{
+    if (result >= r->bound)
+        return;
+    r->id[result].root = id_get(r, from)->root;
+    r->id[result].address = id_get(r, from)->address;
+    r->id[result].element = id_get(r, from)->element;
+}
+
+// Other instructions matter as atomics, which read and write, as accesses to images, or as types,
+// which take no counted memory.
 static bool read_other(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
     bool is_atomic = op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3;
     if (is_atomic)
         return note_read(r, w[3]) && note_write(r, w[3]);
+    if (op >= SpvOpImageSampleImplicitLod && op <= SpvOpImageRead && n > 3)
+        return note_read(r, w[3]);
+    if (op == SpvOpImageWrite && n > 2)
+        return note_write(r, w[1]);
+    if ((op == SpvOpSampledImage || op == SpvOpImage || op == SpvOpImageTexelPointer) && n > 3)
+        pass_on(r, w[2], w[3]);
     bool is_type = op >= SpvOpTypeVoid && op <= SpvOpTypeFunction && n > 1;
     return !is_type || op == SpvOpTypeVoid || op == SpvOpTypeFunction ||
            type_define(r, w[1], VALUE, 0, 1);
@@ -461,12 +565,13 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain: read_chain(r, w, n); return true;
     case SpvOpCopyObject: // the result is its base
-        if (w[2] < r->bound) {
-            r->id[w[2]].root = id_get(r, w[3])->root;
-            r->id[w[2]].address = id_get(r, w[3])->address;
-        }
+        pass_on(r, w[2], w[3]);
         return true;
     case SpvOpLoad:
+        if (id_get(r, w[1])->is_opaque) {
+            pass_on(r, w[2], w[3]);
+            return true;
+        }
         if (w[2] < r->bound && id_get(r, w[1])->kind == POINTER)
             r->id[w[2]].address = id_get(r, w[3])->offset;
         return note_read(r, w[3]);

@@ -5,11 +5,13 @@
 // product has a second pass that adds the parts). All passes see the same storage buffers in
 // descriptor set 0: the operator's buffers at bindings 0 .. n-1 in its order (matmul: A, B, C),
 // then, when `scratch_bytes` > 0, a scratch buffer at binding n. A pass may map its bindings to
-// others of these, and has uniform blocks of its own.
+// others of these, and has uniform blocks of its own. It may see a buffer as an image or as a texel
+// buffer, and several as an array of descriptors.
 #ifndef TILEWALK_KERNEL_JOB_H
 #define TILEWALK_KERNEL_JOB_H
 
 #include "base/str.h"
+#include "space/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@
 #define JOB_MAX_BUFFERS   17 // the operator's, and scratch
 #define JOB_MAX_BINDINGS  32 // of a pass, in all its descriptor sets
 #define JOB_MAX_UNIFORMS  8
+#define JOB_MAX_SAMPLERS  8
 #define JOB_MAX_PUSH      256  // bytes of push constants
 #define JOB_MAX_BLOCK     1024 // bytes of a uniform block
 
@@ -53,7 +56,18 @@ struct job_block {
 struct job_binding { // the buffer of the job that a binding of the shader is
     uint16_t set, binding;
     uint8_t buffer;
+    uint8_t element; // of an array of descriptors, whose elements follow each other
 };
+
+// How all passes see a buffer that is no plain one to them. In the fitted module the descriptors of
+// images, texel buffers and arrays are in set JOB_DESCRIPTOR_SET, at the place of their first
+// element among the bindings of the pass; samplers stand behind.
+struct job_image {
+    uint8_t buffer;
+    struct image_form form;
+};
+#define JOB_DESCRIPTOR_SET  2
+#define JOB_MAX_DESCRIPTORS (JOB_MAX_BINDINGS + JOB_MAX_SAMPLERS)
 
 struct job_uniform {       // in the fitted module it is at binding k of JOB_UNIFORM_SET
     uint16_t set, binding; // of the shader
@@ -89,6 +103,8 @@ struct pass {
     int binding_count;           // 0: binding i of set 0 is buffer i of the job
     struct job_uniform *uniform; // heap
     int uniform_count;
+    struct job_image *image; // heap; at most one for each buffer
+    int image_count;
     char *entry;            // the entry point of SPIR-V that has several; NULL: it has one
     uint32_t local_size[3]; // replaces that of SPIR-V; 0: it stays
 };
@@ -113,6 +129,13 @@ void pass_add_given(const struct pass *p, struct str *out);
 
 // Adds a zeroed uniform block, of which a pass has at most JOB_MAX_UNIFORMS.
 struct job_uniform *pass_add_uniform(struct pass *p);
+
+// Returns how a pass sees a buffer; NULL: as a plain one. pass_add_image adds a zeroed one.
+const struct job_image *pass_image_of(const struct pass *p, int buffer);
+struct job_image *pass_add_image(struct pass *p);
+
+// Returns the buffer of a descriptor's element, `at` of the set JOB_DESCRIPTOR_SET.
+int pass_buffer_at(const struct pass *p, uint32_t at, uint32_t element);
 
 // Adds a zeroed pass behind the others, which must be fewer than JOB_MAX_PASSES. Pointers to other
 // passes are invalid afterwards.

@@ -25,6 +25,15 @@ struct spirv {
 
 #define KERNEL_MAX_CAPABILITIES 64
 
+// A descriptor, or an array of them, of set JOB_DESCRIPTOR_SET. Elements are bits: those that it
+// may read, and those that it certainly writes.
+struct kernel_descriptor {
+    uint32_t at; // its binding
+    enum descriptor kind;
+    uint32_t count;
+    uint32_t read, written;
+};
+
 struct kernel_facts {
     uint32_t local_size[3];
     uint32_t subgroup;     // that its pass requires (job.h); the module does not have it
@@ -32,8 +41,10 @@ struct kernel_facts {
     uint32_t push_bytes;   // to the end of the last push constant
     uint32_t bindings;     // highest storage buffer binding in set 0, plus one
     uint32_t uniforms;     // highest binding of a uniform block in set JOB_UNIFORM_SET, plus one
-    uint32_t written;      // a bit for each of the first 32 bindings that it may write to
-    uint32_t read;         // likewise
+    struct kernel_descriptor descriptor[JOB_MAX_DESCRIPTORS];
+    int descriptor_count;
+    uint32_t written; // a bit for each of the first 32 bindings that it may write to
+    uint32_t read;    // likewise
     uint32_t address_written, address_read; // likewise, by 8 bytes of push constants: of buffers
                                             // whose addresses they are
     size_t words;
@@ -92,7 +103,7 @@ bool kernel_fail_given(const struct pass *p, const struct err *raw, struct err *
 
 // Reads the facts of a module; never past its end. False for anything but a well-formed module with
 // one GLCompute entry point, of any name, whose specialization constants are constants now
-// (kernel_fit). Descriptors other than storage buffers in set 0, and uniform blocks where
+// (kernel_fit). Descriptors other than storage buffers in set 0, and those that are not where
 // kernel_fit puts them, are refused: they cannot be bound.
 bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err *e);
 // Returns the name of an inspected module's entry point, which lies in the module.
@@ -111,6 +122,17 @@ bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *
 // where it is known.
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
                       const struct job_roles *r, struct err *e);
+
+// Returns the buffers of the job that a module's pass reads and writes through its descriptors, as
+// bits, and those that it sees as images.
+struct kernel_uses {
+    uint32_t read, written, images;
+};
+struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const struct pass *p);
+// Returns whether a device has the formats of the pass' images and texel buffers; else `reason`
+// gets a sentence.
+bool kernel_check_formats(const struct kernel_facts *f, const struct pass *p,
+                          const struct limits *l, char *reason, size_t size);
 
 // Returns the limits that the module exceeds, as in limits_exceeded, and the bits below; `reason`
 // gets one sentence for the first, "" when nothing is exceeded.

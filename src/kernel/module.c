@@ -186,8 +186,9 @@ bool module_choose_entry(const struct pass *p, struct spirv *s, struct err *e)
 // --- resources ---
 
 struct resource { // facts about an id
-    size_t at;    // of the type or variable; 0: it is neither
+    size_t at;    // of the type, constant or variable; 0: it is none
     size_t set_at, binding_at, name_at;
+    uint32_t set, binding; // as the shader has them
     bool is_buffer_block;
 };
 
@@ -197,6 +198,7 @@ struct binder {
     struct resource *id;
     uint32_t bound;
     bool found[JOB_MAX_UNIFORMS];
+    int samplers;
     struct err *e;
 };
 
@@ -226,11 +228,15 @@ static void learn(struct binder *b, size_t at)
     else if (op == SpvOpDecorate && n > 2) {
         target->is_buffer_block |= s->word[at + 2] == SpvDecorationBufferBlock;
         if (n > 3 && s->word[at + 2] == SpvDecorationDescriptorSet)
-            target->set_at = at + 3;
+            target->set_at = at + 3, target->set = s->word[at + 3];
         if (n > 3 && s->word[at + 2] == SpvDecorationBinding)
-            target->binding_at = at + 3;
-    } else if (op >= SpvOpTypeVoid && op <= SpvOpTypePointer && n > 1)
+            target->binding_at = at + 3, target->binding = s->word[at + 3];
+    } else if (((op >= SpvOpTypeVoid && op <= SpvOpTypePointer) ||
+                op == SpvOpTypeAccelerationStructureKHR) &&
+               n > 1)
         target->at = at;
+    else if (op == SpvOpConstant && n > 3)
+        get(b, s->word[at + 2])->at = at;
     else if (op == SpvOpVariable && n > 3)
         get(b, s->word[at + 2])->at = at;
 }
@@ -243,34 +249,216 @@ static const char *name_of(const struct binder *b, const struct resource *variab
     return *name || !type->name_at ? name : text_at(b->s, type->name_at, 2);
 }
 
-static const char *image_kind(const struct binder *b, const struct resource *type)
-{
-    bool is_sampled = op_of(b, type) == SpvOpTypeSampledImage;
-    const struct resource *image = is_sampled ? get(b, word_of(b, type, 2)) : type;
-    bool is_stored = word_of(b, image, 7) == 2;
-    if (op_of(b, image) != SpvOpTypeImage)
-        return "resource of another kind";
-    if (word_of(b, image, 3) == SpvDimBuffer)
-        return is_stored ? "storage texel buffer" : "texel buffer";
-    return is_sampled  ? "sampled image with its sampler"
-           : is_stored ? "storage image"
-                       : "sampled image";
-}
+// --- images, texel buffers and arrays ---
 
-// Returns why a resource cannot be bound, as its kind; NULL: it can.
-static const char *refused_kind(const struct binder *b, uint32_t storage,
-                                const struct resource *type)
+// The kind and number of a variable's descriptors.
+struct shape {
+    enum descriptor kind;
+    uint32_t count; // of descriptors
+    bool is_array;
+    const struct resource *image; // its type; NULL: it is none
+    const char *refused;          // what it is, where that cannot be bound; NULL: it can
+};
+
+static const char *refused_image(const struct binder *b, const struct resource *image)
 {
-    switch (op_of(b, type)) {
-    case SpvOpTypeArray:
-    case SpvOpTypeRuntimeArray:
-        return storage == SpvStorageClassUniformConstant ? "array of images or samplers"
-                                                         : "array of buffers";
-    case SpvOpTypeSampler: return "sampler";
-    case SpvOpTypeStruct: return storage == SpvStorageClassUniformConstant ? "structure" : NULL;
-    default: return image_kind(b, type);
+    if (word_of(b, image, 6))
+        return "multisampled image";
+    if (word_of(b, image, 4) == 1)
+        return "depth image";
+    switch (word_of(b, image, 3)) {
+    case SpvDim2D:
+    case SpvDim3D:
+    case SpvDimBuffer: return NULL;
+    case SpvDim1D: return "1D image";
+    case SpvDimCube: return "cube image";
+    case SpvDimRect: return "rectangle image";
+    default: return "input attachment";
     }
 }
+
+static void find_image(const struct binder *b, const struct resource *type, struct shape *out)
+{
+    bool is_combined = op_of(b, type) == SpvOpTypeSampledImage;
+    const struct resource *image = is_combined ? get(b, word_of(b, type, 2)) : type;
+    bool is_stored = word_of(b, image, 7) == 2;
+    if (op_of(b, image) != SpvOpTypeImage) {
+        out->refused = "resource of another kind";
+        return;
+    }
+    out->image = image;
+    out->refused = refused_image(b, image);
+    out->kind = is_combined ? DESCRIPTOR_COMBINED
+                : is_stored ? DESCRIPTOR_STORAGE_IMAGE
+                            : DESCRIPTOR_SAMPLED_IMAGE;
+    if (word_of(b, image, 3) == SpvDimBuffer)
+        out->kind = is_stored ? DESCRIPTOR_STORAGE_TEXELS : DESCRIPTOR_TEXELS;
+}
+
+static struct shape shape_of(const struct binder *b, uint32_t storage, const struct resource *type)
+{
+    struct shape s = {.kind = DESCRIPTOR_BUFFER, .count = 1};
+    bool is_endless = op_of(b, type) == SpvOpTypeRuntimeArray;
+    s.is_array = is_endless || op_of(b, type) == SpvOpTypeArray;
+    if (s.is_array) {
+        const struct resource *length = get(b, word_of(b, type, 3));
+        s.count = op_of(b, length) == SpvOpConstant ? word_of(b, length, 3) : 0;
+        type = get(b, word_of(b, type, 2));
+    }
+    switch (op_of(b, type)) {
+    case SpvOpTypeStruct:
+        if (storage == SpvStorageClassUniformConstant)
+            s.refused = "structure";
+        break;
+    case SpvOpTypeSampler: s.kind = DESCRIPTOR_SAMPLER; break;
+    case SpvOpTypeArray:
+    case SpvOpTypeRuntimeArray: s.refused = "array of arrays"; break;
+    case SpvOpTypeAccelerationStructureKHR:
+        s.refused = "acceleration structure of ray tracing";
+        break;
+    default: find_image(b, type, &s);
+    }
+    if (is_endless)
+        s.refused = "runtime-sized array";
+    else if (!s.refused && (s.count < 1 || s.count > JOB_MAX_BINDINGS))
+        s.refused = "array of too many descriptors";
+    return s;
+}
+
+// A resource that is being bound.
+struct binding {
+    const char *name;
+    uint32_t *set, *binding; // in the module
+    struct shape shape;
+};
+
+static bool refuse_kind(const struct binder *b, const struct binding *at, const char *kind)
+{
+    return err_set(b->e,
+                   "it has a %s '%.60s' at binding %" PRIu32 " of set %" PRIu32
+                   ", which cannot be bound here (storage buffers, uniform blocks, 2D and 3D "
+                   "images, texel buffers, samplers and arrays of fixed length can)",
+                   kind, at->name, *at->binding, *at->set);
+}
+
+// Returns the operator's buffer at a binding of set 0 where no list names them: they are those of
+// the bindings in turn, of an array as many as it has descriptors, of a sampler none.
+static uint32_t buffer_in_turn(const struct binder *b, uint32_t binding)
+{
+    uint32_t at = binding;
+    for (uint32_t id = 0; id < b->bound; id++) {
+        const struct resource *v = &b->id[id];
+        const struct resource *type = get(b, word_of(b, get(b, word_of(b, v, 1)), 3));
+        if (op_of(b, v) != SpvOpVariable || !v->binding_at || v->binding >= binding || v->set)
+            continue;
+        struct shape s = shape_of(b, word_of(b, v, 3), type);
+        at += (s.kind == DESCRIPTOR_SAMPLER ? 0 : s.count) - 1;
+    }
+    return at;
+}
+
+// Finds the first binding of the pass that is the resource's. False and `e`: the pass does not name
+// it, or not as many buffers as it has descriptors.
+static bool find_place(struct binder *b, const struct binding *at, uint32_t *out)
+{
+    const struct pass *p = b->pass;
+    const char *what = descriptor_name(at->shape.kind);
+    uint32_t set = *at->set, binding = *at->binding, named = 0;
+    int i = 0;
+    if (!p->binding_count && set == 0) {
+        *out = binding < JOB_MAX_BINDINGS ? buffer_in_turn(b, binding) : binding;
+        return true;
+    }
+    while (i < p->binding_count && (p->binding[i].set != set || p->binding[i].binding != binding))
+        i++;
+    if (i == p->binding_count && set == 0)
+        return err_set(b->e,
+                       "it has a %s '%.60s' at binding %" PRIu32
+                       ", which the kernel does not name (bindings = { ... } names the buffers "
+                       "from binding 0 on)",
+                       what, at->name, binding);
+    if (i == p->binding_count)
+        return err_set(b->e,
+                       "it has a %s '%.60s' at binding %" PRIu32 " of descriptor set %" PRIu32
+                       ", which the kernel does not name (sets = { [%" PRIu32
+                       "] = { ... } } names the buffers from binding 0 on)",
+                       what, at->name, binding, set, set);
+    *out = (uint32_t)i;
+    for (; i < p->binding_count && p->binding[i].set == set && p->binding[i].binding == binding;
+         i++)
+        named++;
+    return named == at->shape.count ||
+           err_set(b->e,
+                   "it has %" PRIu32 " of %s '%.60s' at binding %" PRIu32 " of set %" PRIu32
+                   ", the kernel names %" PRIu32
+                   " (bindings = { { \"A\", \"B\" }, \"C\" } names an array of two first)",
+                   at->shape.count, what, at->name, binding, set, named);
+}
+
+// Returns what a shader reads of an image: 'f', 'i', 'u'.
+static char component_of(const struct binder *b, const struct resource *image)
+{
+    const struct resource *type = get(b, word_of(b, image, 2));
+    return op_of(b, type) != SpvOpTypeInt ? 'f' : word_of(b, type, 3) ? 'i' : 'u';
+}
+
+// Checks that the pass sees a buffer as the shader does.
+static bool check_form(struct binder *b, const struct binding *at, int buffer)
+{
+    const struct job_image *given = pass_image_of(b->pass, buffer);
+    const struct resource *image = at->shape.image;
+    const char *what = descriptor_name(at->shape.kind);
+    if (!image)
+        return !given || given->form.shape == IMAGE_TEXELS ||
+               err_set(b->e,
+                       "it has a %s '%.60s' at binding %" PRIu32 ", which image = makes an image",
+                       what, at->name, *at->binding);
+    if (!given)
+        return err_set(b->e,
+                       "it has a %s '%.60s' at binding %" PRIu32 " of set %" PRIu32
+                       ", and the kernel does not say of which form (image = { BUFFER = { format = "
+                       "\"rgba16f\", width = 64, height = 64 } })",
+                       what, at->name, *at->binding, *at->set);
+    const struct texel_traits *t = &texel_traits[given->form.format];
+    uint32_t dim = word_of(b, image, 3), format = word_of(b, image, 8);
+    enum image_shape shape = dim == SpvDimBuffer    ? IMAGE_TEXELS
+                             : dim == SpvDim3D      ? IMAGE_3D
+                             : word_of(b, image, 5) ? IMAGE_2D_ARRAY
+                                                    : IMAGE_2D;
+    if (given->form.shape != shape)
+        return err_set(b->e,
+                       "its %s '%.60s' is %s, image = gives %s (width and height make an image, "
+                       "depth one that is 3D, layers a 2D array)",
+                       what, at->name, image_shape_name(shape),
+                       image_shape_name((enum image_shape)given->form.shape));
+    if ((format && format != t->spirv) || component_of(b, image) != t->reads)
+        return err_set(b->e,
+                       "its %s '%.60s' has texels of another format than %s, which image = gives",
+                       what, at->name, t->name);
+    return true;
+}
+
+static bool bind_descriptor(struct binder *b, const struct binding *at)
+{
+    uint32_t place;
+    if (at->shape.kind == DESCRIPTOR_SAMPLER) {
+        place = JOB_MAX_BINDINGS + (uint32_t)b->samplers++;
+        if (b->samplers > JOB_MAX_SAMPLERS)
+            return refuse_kind(b, at, "sampler too many");
+    } else if (!find_place(b, at, &place)) {
+        return false;
+    }
+    if (place >= JOB_MAX_DESCRIPTORS || place + at->shape.count > JOB_MAX_DESCRIPTORS)
+        return refuse_kind(b, at, "descriptor too many");
+    for (uint32_t i = 0; at->shape.kind != DESCRIPTOR_SAMPLER && i < at->shape.count; i++)
+        if (!check_form(b, at, pass_buffer_at(b->pass, place, i)))
+            return false;
+    *at->set = JOB_DESCRIPTOR_SET;
+    *at->binding = place;
+    return true;
+}
+
+// --- buffers and uniform blocks ---
 
 static bool bind_uniform(struct binder *b, uint32_t *set, uint32_t *binding, const char *name)
 {
@@ -290,28 +478,16 @@ static bool bind_uniform(struct binder *b, uint32_t *set, uint32_t *binding, con
     return true;
 }
 
-static bool bind_buffer(struct binder *b, uint32_t *set, uint32_t *binding, const char *name)
+static bool bind_buffer(struct binder *b, const struct binding *at)
 {
-    const struct pass *p = b->pass;
-    int i = 0;
-    if (!p->binding_count && *set == 0)
-        return true;
-    while (i < p->binding_count && (p->binding[i].set != *set || p->binding[i].binding != *binding))
-        i++;
-    if (i == p->binding_count && *set == 0)
-        return err_set(b->e,
-                       "it has a buffer '%.60s' at binding %" PRIu32
-                       ", which the kernel does not name (bindings = { ... } names the buffers "
-                       "from binding 0 on)",
-                       name, *binding);
-    if (i == p->binding_count)
-        return err_set(b->e,
-                       "it has a buffer '%.60s' at binding %" PRIu32 " of descriptor set %" PRIu32
-                       ", which the kernel does not name (sets = { [%" PRIu32
-                       "] = { ... } } names the buffers from binding 0 on)",
-                       name, *binding, *set, *set);
-    *set = 0;
-    *binding = p->binding[i].buffer;
+    uint32_t place;
+    if (!find_place(b, at, &place))
+        return false;
+    int buffer = pass_buffer_at(b->pass, place, 0);
+    if (!check_form(b, at, buffer))
+        return false;
+    *at->set = 0;
+    *at->binding = (uint32_t)buffer;
     return true;
 }
 
@@ -319,22 +495,31 @@ static bool bind(struct binder *b, size_t at)
 {
     struct spirv *s = b->s;
     const struct resource *variable = get(b, s->word[at + 2]);
-    const struct resource *type = get(b, word_of(b, get(b, s->word[at + 1]), 3));
-    uint32_t storage = s->word[at + 3], none = 0;
+    const struct resource *type = get(b, word_of(b, get(b, s->word[at + 1]), 3)), *block = type;
+    uint32_t storage = s->word[at + 3], none[2] = {0};
+    if (op_of(b, type) == SpvOpTypeArray || op_of(b, type) == SpvOpTypeRuntimeArray)
+        block = get(b, word_of(b, type, 2));
     bool is_buffer = storage == SpvStorageClassStorageBuffer ||
-                     (storage == SpvStorageClassUniform && type->is_buffer_block);
+                     (storage == SpvStorageClassUniform && block->is_buffer_block);
     if (!is_buffer && storage != SpvStorageClassUniform &&
         storage != SpvStorageClassUniformConstant)
         return true;
-    const char *name = name_of(b, variable, type), *kind = refused_kind(b, storage, type);
-    uint32_t *set = variable->set_at ? &s->word[variable->set_at] : &none;
-    uint32_t *binding = variable->binding_at ? &s->word[variable->binding_at] : &none;
-    if (kind)
-        return err_set(b->e,
-                       "it has a %s '%.60s' at binding %" PRIu32 " of set %" PRIu32
-                       ", which cannot be bound here (storage buffers and uniform blocks can)",
-                       kind, name, *binding, *set);
-    return is_buffer ? bind_buffer(b, set, binding, name) : bind_uniform(b, set, binding, name);
+    const struct binding resource = {
+        .name = name_of(b, variable, block),
+        .set = variable->set_at ? &s->word[variable->set_at] : &none[0],
+        .binding = variable->binding_at ? &s->word[variable->binding_at] : &none[1],
+        .shape = shape_of(b, storage, type),
+    };
+    if (resource.shape.refused)
+        return refuse_kind(b, &resource, resource.shape.refused);
+    bool is_descriptor = resource.shape.is_array || storage == SpvStorageClassUniformConstant;
+    if (is_descriptor && storage == SpvStorageClassUniform && !is_buffer)
+        return refuse_kind(b, &resource, "array of uniform blocks");
+    if (is_descriptor && !(variable->set_at && variable->binding_at))
+        return refuse_kind(b, &resource, "resource without a binding");
+    return is_descriptor ? bind_descriptor(b, &resource)
+           : is_buffer   ? bind_buffer(b, &resource)
+                         : bind_uniform(b, resource.set, resource.binding, resource.name);
 }
 
 bool module_bind(const struct pass *p, struct spirv *s, struct err *e)
@@ -342,8 +527,12 @@ bool module_bind(const struct pass *p, struct spirv *s, struct err *e)
     struct binder b = {.pass = p, .s = s, .bound = s->word[3], .e = e};
     b.id = mem_zero(b.bound, sizeof *b.id);
     bool ok = true;
-    for (size_t at = HEADER; at < s->count; at += length_at(s, at))
+    for (size_t at = HEADER; ok && at < s->count; at += length_at(s, at)) {
         learn(&b, at);
+        if (op_at(s, at) == SpvOpCapability && length_at(s, at) > 1 &&
+            s->word[at + 1] == SpvCapabilitySparseResidency)
+            ok = err_set(e, "it has sparse images, which cannot be bound here");
+    }
     b.id[0] = (struct resource){0};
     for (size_t at = HEADER; ok && at < s->count; at += length_at(s, at))
         if (op_at(s, at) == SpvOpVariable && length_at(s, at) > 3)

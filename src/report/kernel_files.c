@@ -162,7 +162,7 @@ static bool needs_more(const struct kernel_description *d)
 {
     bool more = false;
     for (int i = 0; i < d->pass_count; i++)
-        more = more || d->pass[i].addresses || d->pass[i].uniforms;
+        more = more || d->pass[i].addresses || d->pass[i].uniforms || d->pass[i].descriptors;
     for (int i = 0; i < d->binding_count; i++)
         more = more || d->binding[i].begins;
     return more;
@@ -193,8 +193,8 @@ void kernel_add_header(const struct kernel_description *d, struct str *out)
                  "of tilewalk applies to it.\n");
     if (needs_more(d))
         str_add(out,
-                "// Beside what stands here it needs uniform blocks, addresses of buffers or what "
-                "buffers hold before\n// a run: its .json has them.\n");
+                "// Beside what stands here it needs uniform blocks, images, arrays, addresses of "
+                "buffers or what\n// buffers hold before a run: its .json has them.\n");
     str_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
     str_add(out, "#include <stddef.h>\n#include <stdint.h>\n\n");
     str_add(out, types);
@@ -275,6 +275,8 @@ static void kernel_json_add_passes(struct json_writer *w, const struct kernel_de
             json_add_raw(w, "addresses", p->addresses);
         if (p->uniforms)
             json_add_raw(w, "uniforms", p->uniforms);
+        if (p->descriptors)
+            json_add_raw(w, "descriptors", p->descriptors);
         json_add_text(w, "hash", hash);
         json_end(w);
     }

@@ -38,7 +38,9 @@ struct kernel_pass {
     uint32_t push_bytes;
     const char *addresses; // JSON list of the buffers whose addresses these begin with; NULL: none
     const char *uniforms;  // JSON list of the contents of descriptor set 1, in words; NULL: none
-    const char *given;     // a line with what the GLSL was compiled with; NULL: nothing
+    // JSON list of the images, texel buffers, samplers and arrays of descriptor set 2; NULL: none
+    const char *descriptors;
+    const char *given; // a line with what the GLSL was compiled with; NULL: nothing
 };
 
 struct kernel_binding { // binding i of descriptor set 0 is a storage buffer

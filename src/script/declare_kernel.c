@@ -34,12 +34,14 @@ static int keep_function(lua_State *L, const char *name, bool may_be_table)
 // --- what bindings are ---
 
 // Adds what is on the top: the name of a buffer, or the function of a uniform block.
-static void add_resource(lua_State *L, struct stage *stage, const char *what, int set, int binding)
+static void add_resource(lua_State *L, struct stage *stage, const char *what, int set, int binding,
+                         int element)
 {
     if (stage->resource_count == JOB_MAX_BINDINGS)
         luaL_error(L, "%s: more than %d bindings", what, JOB_MAX_BINDINGS);
     for (int i = 0; i < stage->resource_count; i++)
-        if (stage->resource[i].set == set && stage->resource[i].binding == binding)
+        if (stage->resource[i].set == set && stage->resource[i].binding == binding &&
+            stage->resource[i].element == element)
             luaL_error(L, "%s: binding %d of set %d is given twice", what, binding, set);
     bool is_uniform = lua_isfunction(L, -1);
     const char *name = is_uniform ? NULL : script_keep_text(L, check_identifier(L, -1, what));
@@ -48,19 +50,30 @@ static void add_resource(lua_State *L, struct stage *stage, const char *what, in
     lua_settop(L, lua_gettop(L) - !is_uniform);
     stage->resource[stage->resource_count].set = (uint16_t)set;
     stage->resource[stage->resource_count].binding = (uint16_t)binding;
+    stage->resource[stage->resource_count].element = (uint16_t)element;
     stage->resource[stage->resource_count].name = name;
     stage->resource[stage->resource_count++].function = function;
 }
 
-// Reads the list on the top, whose elements are bindings from 0 on.
+// Reads the list on the top, whose elements are bindings from 0 on: a list in it is an array.
 static void read_set(lua_State *L, struct stage *stage, const char *what, int set)
 {
     int list = lua_gettop(L), count = check_list(L, list, what);
     if (count < 1 || count > JOB_MAX_BINDINGS)
         luaL_error(L, "%s: %d buffers, not 1 to %d", what, count, JOB_MAX_BINDINGS);
     for (int i = 0; i < count; i++) {
-        lua_geti(L, list, i + 1);
-        add_resource(L, stage, what, set, i);
+        bool is_array = lua_geti(L, list, i + 1) == LUA_TTABLE;
+        int array = lua_gettop(L), length = is_array ? check_list(L, array, what) : 1;
+        if (length < 1)
+            luaL_error(L, "%s: an array of no buffers", what);
+        for (int k = 0; k < length; k++) {
+            if (is_array)
+                lua_geti(L, array, k + 1);
+            if (is_array && lua_isfunction(L, -1))
+                luaL_error(L, "%s: an array has buffers, not uniform blocks", what);
+            add_resource(L, stage, what, set, i, k);
+            lua_settop(L, array);
+        }
         lua_settop(L, list);
     }
 }
@@ -88,7 +101,7 @@ static void each_number(lua_State *L, struct stage *stage, const char *field,
 static void read_uniform(lua_State *L, struct stage *stage, const char *what, int binding)
 {
     check_type(L, -1, what, LUA_TFUNCTION);
-    add_resource(L, stage, what, 0, binding);
+    add_resource(L, stage, what, 0, binding, 0);
 }
 
 static void read_resources(lua_State *L, struct stage *stage)
@@ -197,14 +210,15 @@ static void check_kind(lua_State *L)
 }
 
 // kernel { template | shader | spirv, values, include, define, preamble, spec, push, bindings,
-// sets, uniform, address, inout, zeroed, kept, groups, local_size, subgroup, once, entry, when }
+// sets, uniform, image, address, inout, zeroed, kept, groups, local_size, subgroup, once, entry,
+// when }
 int declare_kernel(lua_State *L)
 {
     struct script *s = script_loading(L, "kernel");
     static const char *const known[] = {
-        "template", "shader", "spirv",    "values",  "include", "define",     "spec", "push",
-        "bindings", "sets",   "uniform",  "address", "inout",   "zeroed",     "kept", "groups",
-        "subgroup", "when",   "preamble", "once",    "entry",   "local_size", NULL};
+        "template", "shader", "spirv",    "values",  "include", "define",     "spec",  "push",
+        "bindings", "sets",   "uniform",  "address", "inout",   "zeroed",     "kept",  "groups",
+        "subgroup", "when",   "preamble", "once",    "entry",   "local_size", "image", NULL};
     check_fields(L, 1, "kernel", known);
     if (s->stage_count == JOB_MAX_PASSES)
         return luaL_error(L, "more than %d kernels", JOB_MAX_PASSES);
@@ -219,13 +233,17 @@ int declare_kernel(lua_State *L)
         const char *name = check_string(L, -1, "kernel: template");
         stage->text = include_find(L, "kernel: template", name, "shaders");
     }
-    static const char *const names[] = {"when", "values", "groups",     "subgroup", "define",
-                                        "spec", "push",   "local_size", NULL};
-    int *const functions[] = {&stage->when,   &stage->values, &stage->groups, &stage->subgroup,
-                              &stage->define, &stage->spec,   &stage->push,   &stage->local_size};
-    for (int i = 0; names[i]; i++)
-        *functions[i] = keep_function(
-            L, names[i], functions[i] == &stage->groups || functions[i] == &stage->local_size);
+    const struct {
+        const char *name;
+        int *function;
+        bool may_be_table;
+    } fields[] = {{"when", &stage->when, false},     {"values", &stage->values, false},
+                  {"groups", &stage->groups, true},  {"subgroup", &stage->subgroup, false},
+                  {"define", &stage->define, false}, {"spec", &stage->spec, false},
+                  {"push", &stage->push, false},     {"local_size", &stage->local_size, true},
+                  {"image", &stage->image, true}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        *fields[i].function = keep_function(L, fields[i].name, fields[i].may_be_table);
     lua_getfield(L, 1, "once");
     stage->once = lua_toboolean(L, -1);
     if (stage->once && s->stage_count > 1 && !stage[-1].once)

@@ -247,7 +247,8 @@ static void fill_resources(lua_State *L, struct script *s, const struct stage *s
         const char *name = stage->resource[i].name;
         if (name) {
             int buffer = find_buffer(L, s, set ? "sets" : "bindings", name);
-            p->binding[p->binding_count++] = (struct job_binding){set, binding, (uint8_t)buffer};
+            p->binding[p->binding_count++] = (struct job_binding){
+                set, binding, (uint8_t)buffer, (uint8_t)stage->resource[i].element};
             continue;
         }
         struct job_uniform *u = pass_add_uniform(p);
@@ -264,7 +265,90 @@ static void fill_resources(lua_State *L, struct script *s, const struct stage *s
     struct tensor tensor[OPERATION_MAX_TENSORS];
     int buffers = operation_tensors(&s->operation, tensor) + 1;
     for (int i = 0; i < buffers; i++)
-        p->binding[p->binding_count++] = (struct job_binding){0, (uint16_t)i, (uint8_t)i};
+        p->binding[p->binding_count++] = (struct job_binding){0, (uint16_t)i, (uint8_t)i, 0};
+}
+
+// --- images ---
+
+// Returns a size of the table on the top; 0: it is not given.
+static uint32_t image_size(lua_State *L, const char *name)
+{
+    uint32_t size = 0;
+    if (lua_getfield(L, -1, name) != LUA_TNIL)
+        size = (uint32_t)check_whole(L, -1, name, 1, UINT16_MAX);
+    lua_pop(L, 1);
+    return size;
+}
+
+// Reads { format = "rgba16f", width = 64, height = 64, depth = 4 } from the top.
+static void read_form(lua_State *L, const struct script *s, const char *what,
+                      struct image_form *out)
+{
+    static const char *const known[] = {"format", "width", "height", "depth", "layers", NULL};
+    check_fields(L, lua_gettop(L), what, known);
+    lua_getfield(L, -1, "format");
+    const char *format = check_string(L, -1, what);
+    enum texel_format f = texel_format_named(format);
+    struct str names = {0};
+    for (int i = 0; f == TEXEL_COUNT && i < TEXEL_COUNT; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", texel_traits[i].name);
+    if (f == TEXEL_COUNT) {
+        lua_pushstring(L, str_text(&names));
+        str_finish(&names);
+        luaL_error(L, "%s: no format '%s' (%s)", what, format, lua_tostring(L, -1));
+    }
+    if (!texel_format_is_there(s->formats, f))
+        luaL_error(L, "%s: the device has no images or texel buffers of %s", what, format);
+    lua_pop(L, 1);
+    uint32_t depth = image_size(L, "depth"), layers = image_size(L, "layers");
+    *out = (struct image_form){
+        .format = (uint8_t)f,
+        .shape = depth    ? IMAGE_3D
+                 : layers ? IMAGE_2D_ARRAY
+                          : IMAGE_2D,
+        .width = image_size(L, "width"),
+        .height = image_size(L, "height"),
+        .depth = depth    ? depth
+                 : layers ? layers
+                          : 1,
+    };
+    if (!out->width && !out->height && !depth && !layers)
+        *out = (struct image_form){.format = (uint8_t)f, .shape = IMAGE_TEXELS};
+    else if (!out->width || !out->height || (depth && layers))
+        luaL_error(L,
+                   "%s: an image has a width and a height, and may have a depth or layers (a texel "
+                   "buffer has none of them)",
+                   what);
+}
+
+// Fills in how the pass sees buffers that are images or texel buffers.
+static void fill_images(lua_State *L, struct script *s, const struct stage *stage,
+                        const struct config *c, struct pass *p)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int tensors = operation_tensors(&s->operation, tensor);
+    if (!call(L, s, stage->image, c, "kernel: what image returns"))
+        return;
+    int table = lua_gettop(L), count = order_push_keys(L, table);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, table + 1, i);
+        const char *name = check_identifier(L, -1, "kernel: image");
+        const char *what = lua_pushfstring(L, "kernel: image: %s", name);
+        struct image_form form;
+        int buffer = find_buffer(L, s, "image", name);
+        lua_getfield(L, table, name);
+        check_type(L, -1, what, LUA_TTABLE);
+        read_form(L, s, what, &form);
+        uint64_t bytes = image_bytes(&form);
+        uint64_t room = buffer < tensors ? tensor_bytes(&tensor[buffer]) : 0;
+        if (form.shape != IMAGE_TEXELS && room && (bytes > room || room - bytes >= 4))
+            luaL_error(L, "%s: its texels have %d bytes, its buffer has %d", what,
+                       (int)(bytes < INT32_MAX ? bytes : INT32_MAX),
+                       (int)(room < INT32_MAX ? room : INT32_MAX));
+        *pass_add_image(p) = (struct job_image){(uint8_t)buffer, form};
+        lua_settop(L, table + 1);
+    }
+    lua_settop(L, table - 1);
 }
 
 void given_begin(lua_State *L, struct script *s, const struct stage *stage, struct job *job)
@@ -345,6 +429,7 @@ void given_fill(lua_State *L, struct script *s, const struct stage *stage, const
         p->push.field[p->push.field_count++] =
             (struct push_field){PUSH_ADDRESS, 8, 0, (uint16_t)stage->address_count, ""};
     fill_resources(L, s, stage, c, p);
+    fill_images(L, s, stage, c, p);
     if (stage->entry)
         p->entry = mem_strdup(stage->entry);
     bool is_spirv = stage->is_shader && !stage->source.length;

@@ -1,6 +1,7 @@
 // Writes the scaffold of a space file for a shader. It loads as it is; TODO marks what a person has
 // to know, in three places at most.
-#include "script/scaffold.h"
+#include "script/scaffold_buffers.h"
+#include "script/scaffold_words.h"
 
 #include "base/file.h"
 
@@ -9,25 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARAMETERS = 24, MOST_BUFFERS = 15, MOST_SHOWN = 60 };
-
-static bool is_lua_word(const char *name)
-{
-    static const char *const words[] = {"and",   "break", "do",       "else",  "elseif",  "end",
-                                        "false", "for",   "function", "goto",  "if",      "in",
-                                        "local", "nil",   "not",      "or",    "repeat",  "return",
-                                        "then",  "true",  "until",    "while", "scratch", NULL};
-    for (int i = 0; words[i]; i++)
-        if (str_equal(words[i], name))
-            return true;
-    return false;
-}
-
-// Appends a name that Lua and space files accept.
-static void add_name(const char *name, struct str *out)
-{
-    str_printf(out, "%s%.60s", is_lua_word(name) ? "my_" : "", name);
-}
+enum { MOST_PARAMETERS = 24, MOST_SHOWN = 60 };
 
 static void add_comment(const char *text, struct str *out)
 {
@@ -150,238 +133,6 @@ static bool is_declared(const struct parameters *p, int64_t id)
     return false;
 }
 
-// --- buffers ---
-
-// The buffers that a person sees, in the order of sets and bindings, then those by their addresses.
-// Blocks of one binding are one buffer.
-struct buffers {
-    const struct scaffold_buffer *at[MOST_BUFFERS];
-    int count, addressed; // of all; of them by their addresses, the last ones
-    bool is_output[MOST_BUFFERS];
-    const char *named[MOST_BUFFERS]; // what a preset's operator calls it; NULL: as its block
-};
-
-static void add_number(const struct scaffold *o, struct buffers *b, int64_t set, int64_t binding)
-{
-    for (int i = 0; i < o->buffer_count && b->count < MOST_BUFFERS; i++) {
-        const struct scaffold_buffer *one = &o->buffer[i];
-        bool is_plain = !one->where && !one->by_address && strlen(one->name) <= 60;
-        if (!is_plain || one->set != set || one->binding != binding)
-            continue;
-        b->at[b->count++] = one;
-        return;
-    }
-}
-
-// Returns the buffer whose address is in a field of the push constants; NULL: it is none.
-static const struct scaffold_buffer *addressed_by(const struct scaffold *o,
-                                                  const struct scaffold_field *f)
-{
-    for (int i = 0; i < o->buffer_count && f->block < 0 && !f->where; i++)
-        if (o->buffer[i].by_address && str_equal(o->buffer[i].name, f->type))
-            return &o->buffer[i];
-    return NULL;
-}
-
-static void find_buffers(const struct scaffold *o, struct buffers *b)
-{
-    enum { MOST_SET = 8, MOST_BINDING = 64 };
-    bool is_any_written = false;
-    int last = -1;
-    *b = (struct buffers){.count = 0};
-    for (int set = 0; set < MOST_SET; set++)
-        for (int binding = 0; binding < MOST_BINDING; binding++)
-            add_number(o, b, set, binding);
-    // Addresses are given first among the push constants.
-    for (int i = 0; i < o->field_count && b->count < MOST_BUFFERS; i++) {
-        const struct scaffold_buffer *one = addressed_by(o, &o->field[i]);
-        if (!one && o->field[i].block < 0 && !o->field[i].where)
-            break;
-        if (one)
-            b->at[b->count + b->addressed++] = one;
-        if (b->count + b->addressed == MOST_BUFFERS)
-            break;
-    }
-    b->count += b->addressed;
-    for (int i = 0; i < b->count; i++) {
-        b->is_output[i] =
-            b->at[i]->is_write_only || (b->at[i]->is_written && !b->at[i]->is_read_only);
-        is_any_written = is_any_written || b->is_output[i];
-        last = b->at[i]->is_read_only ? last : i;
-    }
-    if (!is_any_written && last >= 0)
-        b->is_output[last] = true; // its macros write it
-}
-
-// Appends the name of a buffer. Blocks of several bindings may share a name.
-static void add_buffer(const struct buffers *b, int i, struct str *out)
-{
-    bool is_taken = false;
-    if (b->named[i]) {
-        str_add(out, b->named[i]);
-        return;
-    }
-    for (int k = 0; k < i; k++)
-        is_taken = is_taken || str_equal(b->at[k]->name, b->at[i]->name);
-    add_name(b->at[i]->name, out);
-    if (is_taken)
-        str_printf(out, "_%d", i);
-}
-
-// Gives the buffers the names of a preset's, inputs and outputs each in their order; what is more
-// than it has gets the last one's.
-static void name_buffers(const struct scaffold_use *use, struct buffers *b)
-{
-    int inputs = 0, outputs = 0;
-    for (int i = 0; i < b->count; i++) {
-        int most = b->is_output[i] ? use->outputs : use->inputs;
-        int *next = b->is_output[i] ? &outputs : &inputs, first = b->is_output[i] ? use->inputs : 0;
-        if (most)
-            b->named[i] = use->buffer[first + (*next < most ? *next : most - 1)];
-        ++*next;
-    }
-}
-
-static int count_outputs(const struct buffers *b)
-{
-    int count = 0;
-    for (int i = 0; i < b->count; i++)
-        count += b->is_output[i];
-    return count;
-}
-
-// Appends the inputs or the outputs, { { "A", N }, ... }; returns how many.
-static int add_tensors(const struct buffers *b, bool outputs, struct str *out)
-{
-    int count = 0;
-    for (int i = 0; i < b->count; i++) {
-        if (b->is_output[i] != outputs)
-            continue;
-        str_add(out, count++ ? ",\n             { \"" : "{ \"");
-        add_buffer(b, i, out);
-        str_add(out, "\", N }");
-    }
-    return count;
-}
-
-static void add_operator(const struct buffers *b, struct str *out)
-{
-    struct str inputs = {0}, outputs = {0}, from = {0};
-    int first = 0, results = count_outputs(b);
-    while (first < b->count && b->is_output[first])
-        first++;
-    if (first < b->count)
-        add_buffer(b, first, &from);
-    else
-        str_add(&from, "INPUT");
-    if (!add_tensors(b, false, &inputs))
-        str_add(&inputs, "{ \"INPUT\", N }");
-    if (!add_tensors(b, true, &outputs))
-        str_add(&outputs, "{ \"OUTPUT\", N }");
-    str_add(out,
-            "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
-            "or steps here;\n-- inputs and outputs are what its code reads and writes\n"
-            "local N = size(\"N\", 1024)\n\noperator.define {\n"
-            "  name = \"shader\",\n  flop = N,\n");
-    str_printf(out, "  inputs = { %s },\n", str_text(&inputs));
-    str_printf(out, results > 1 ? "  outputs = { %s },\n" : "  output = %s,\n", str_text(&outputs));
-    str_add(out, "  reference = { ");
-    for (int i = 0, more = 0; i < b->count || !more; i++) {
-        if (i < b->count && !b->is_output[i])
-            continue;
-        str_printf(out, "%s{ \"copy\", \"%s\", \"", more++ ? ",\n                " : "",
-                   str_text(&from));
-        if (i < b->count)
-            add_buffer(b, i, out);
-        else
-            str_add(out, "OUTPUT");
-        str_add(out, "\", rows = N, columns = 1 }");
-    }
-    str_add(out, " },\n}\n");
-    str_finish(&inputs);
-    str_finish(&outputs);
-    str_finish(&from);
-}
-
-// Returns the block of a uniform binding; NULL: it is none.
-static const struct scaffold_block *block_at(const struct scaffold *o, int64_t set, int64_t binding)
-{
-    for (int i = 0; i < o->block_count; i++)
-        if (!o->block[i].where && o->block[i].set == set && o->block[i].binding == binding)
-            return &o->block[i];
-    return NULL;
-}
-
-// Appends what the bindings of a descriptor set are, from 0 on: names of buffers, functions of
-// uniform blocks. What lies between is not used: any buffer will do. False: there are none.
-static bool add_set(const struct scaffold *o, const struct buffers *b, int64_t set, struct str *out)
-{
-    int bound = b->count - b->addressed;
-    int64_t last = -1;
-    for (int i = 0; i < bound; i++)
-        last = b->at[i]->set == set && b->at[i]->binding > last ? b->at[i]->binding : last;
-    for (int i = 0; i < o->block_count; i++)
-        if (block_at(o, set, o->block[i].binding) == &o->block[i] && o->block[i].binding > last)
-            last = o->block[i].binding;
-    for (int64_t binding = 0; binding <= last; binding++) {
-        const struct scaffold_block *block = block_at(o, set, binding);
-        int i = 0;
-        str_add(out, binding ? ", " : "");
-        while (i < bound && (b->at[i]->set != set || b->at[i]->binding != binding))
-            i++;
-        if (block) {
-            str_printf(out, "uniform_%.60s", block->name);
-            continue;
-        }
-        str_add(out, "\"");
-        if (b->count)
-            add_buffer(b, i < bound ? i : 0, out);
-        else
-            str_add(out, "INPUT");
-        str_add(out, "\"");
-    }
-    return last >= 0;
-}
-
-static void add_bindings(const struct scaffold *o, const struct buffers *b, struct str *out)
-{
-    enum { MOST_SET = 8 };
-    struct str sets = {0}, list = {0};
-    int bound = b->count - b->addressed;
-    if (add_set(o, b, 0, &list)) {
-        str_printf(out, "  bindings = { %s }, -- of ", str_text(&list));
-        for (int i = 0, more = 0; i < bound; i++)
-            if (b->at[i]->set == 0)
-                str_printf(out, "%s%.40s", more++ ? ", " : "", b->at[i]->type);
-        str_add(out, "\n");
-    }
-    str_finish(&list);
-    for (int set = 1; set < MOST_SET; set++) {
-        struct str one = {0};
-        if (add_set(o, b, set, &one))
-            str_printf(&sets, "%s[%d] = { %s }", sets.length ? ", " : "", set, str_text(&one));
-        str_finish(&one);
-    }
-    if (sets.length)
-        str_printf(out, "  sets = { %s },\n", str_text(&sets));
-    str_finish(&sets);
-    for (int i = bound; i < b->count; i++) {
-        str_add(out, i == bound ? "  address = { \"" : ", \"");
-        add_buffer(b, i, out);
-        str_add(out, i + 1 < b->count ? "\"" : "\" },\n");
-    }
-    for (int i = 0; i < b->count; i++)
-        if (b->is_output[i] && b->at[i]->is_read) {
-            str_add(out, "  -- it reads ");
-            add_buffer(b, i, out);
-            str_add(out, " too: inout = { ");
-            add_buffer(b, i, out);
-            str_add(out, " = \"INPUT\" }, or zeroed = { \"");
-            add_buffer(b, i, out);
-            str_add(out, "\" }\n");
-        }
-}
-
 // --- the workgroup's size ---
 
 struct sizes {
@@ -429,7 +180,7 @@ static void find_sizes(const struct scaffold *o, const struct parameters *p, str
 static void add_values(const char *name, int64_t value, struct str *out)
 {
     str_add(out, "param.");
-    add_name(name, out);
+    scaffold_add_name(name, out);
     str_add(out, " = discrete { ");
     if (value > 1 && value % 2 == 0)
         str_printf(out, "%" PRId64 ", ", value / 2);
@@ -480,7 +231,7 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
                      : "\n");
     if (z->macro) {
         str_printf(out, "      %s = c.", z->macro);
-        add_name(z->macro, out);
+        scaffold_add_name(z->macro, out);
         str_add(out, ",\n");
     }
     for (int i = 0; i < o->asked.count; i++) {
@@ -508,11 +259,13 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
         char last = name[strlen(name) - 1];
         bool is_matrix = strstr(name, "mat") || strstr(name, "MAT");
         const char *four = is_matrix ? "mat4" : "vec4";
-        str_printf(
-            out, is_lua_word(name) ? "      [\"%s\"] = \"%s\",\n" : "      %.60s = \"%s\",\n", name,
-            last == '4'   ? four
-            : last == '2' ? "vec2"
-                          : "float");
+        str_printf(out,
+                   scaffold_is_lua_word(name) ? "      [\"%s\"] = \"%s\",\n"
+                                              : "      %.60s = \"%s\",\n",
+                   name,
+                   last == '4'   ? four
+                   : last == '2' ? "vec2"
+                                 : "float");
     }
     str_add(out, "    }\n  end,\n");
 }
@@ -532,7 +285,7 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
         const struct scaffold_constant *c = &o->constant[i];
         if (p->declared[i]) {
             str_printf(out, "  { %" PRId64 ", \"%.60s\", c.", c->id, c->name);
-            add_name(c->name, out);
+            scaffold_add_name(c->name, out);
             str_add(out, " },\n");
             continue;
         }
@@ -548,7 +301,7 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
                        o->size_id[i], axes[i], axes[i]);
     if (z->macro || z->is_tuned) {
         str_printf(out, "  { nil, \"%s\", c.", z->parameter);
-        add_name(z->parameter, out);
+        scaffold_add_name(z->parameter, out);
         str_add(out, " },\n");
     }
     str_add(out, "} end\n");
@@ -590,7 +343,7 @@ static int add_fields(const struct scaffold *o, int block, struct str *out)
         for (; j < o->field_count && j < i + 6 && o->field[j].block == first->block &&
                str_equal(o->field[j].where, first->where);
              j++) {
-            if (o->field[j].block != block || addressed_by(o, &o->field[j]))
+            if (o->field[j].block != block || scaffold_addressed_by(o, &o->field[j]))
                 continue;
             if (o->field[j].offset < 0)
                 str_printf(&values, "%s, ", value_of(o->field[j].type));
@@ -620,7 +373,7 @@ static bool add_blocks(const struct scaffold *o, bool is_marked, struct str *out
     for (int i = 0; i < o->block_count; i++) {
         const struct scaffold_block *b = &o->block[i];
         struct str fields = {0};
-        if (block_at(o, b->set, b->binding) != b)
+        if (scaffold_block_at(o, b->set, b->binding) != b)
             continue;
         add_fields(o, i, &fields);
         str_printf(out, "\nlocal function uniform_%.60s(c) return {%s\n%s} end\n", b->name,
@@ -660,7 +413,7 @@ static void add_folders(const struct scaffold *o, const struct scaffold_use *use
 // --- the whole file ---
 
 static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
-                       const struct sizes *z, const struct buffers *b, struct str *out)
+                       const struct sizes *z, const struct scaffold_buffers *b, struct str *out)
 {
     bool has_blocks = add_blocks(o, o->asked.count || o->host.count, out);
     str_add(out, "\nkernel {\n  shader = ");
@@ -676,7 +429,7 @@ static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
                    " } end,\n",
                    z->along[1] ? z->along[1] : 1, z->along[2] ? z->along[2] : 1);
     add_push(o, o->asked.count || o->host.count || has_blocks, out);
-    add_bindings(o, b, out);
+    scaffold_add_bindings(o, b, out);
     for (int i = 0; i < o->buffer_count; i++)
         if (o->buffer[i].where || (o->buffer[i].binding < 0 && !o->buffer[i].by_address)) {
             str_printf(out, "  -- binding %" PRId64 ": %.60s", o->buffer[i].binding,
@@ -688,9 +441,9 @@ static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
                  "  groups = function(c) return { ");
     if (z->parameter && !use->operator_text) {
         str_add(out, "(N + c.");
-        add_name(z->parameter, out);
+        scaffold_add_name(z->parameter, out);
         str_add(out, " - 1) // c.");
-        add_name(z->parameter, out);
+        scaffold_add_name(z->parameter, out);
         str_add(out, ", 1, 1");
     } else {
         str_add(out, "1, 1, 1");
@@ -700,12 +453,12 @@ static void add_kernel(const struct scaffold *o, const struct scaffold_use *use,
 
 void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use, struct str *out)
 {
-    struct buffers b;
+    struct scaffold_buffers b;
     struct parameters p;
     struct sizes z;
     struct str constants = {0};
-    find_buffers(o, &b);
-    name_buffers(use, &b);
+    scaffold_find_buffers(o, &b);
+    scaffold_name_buffers(use, &b);
     find_parameters(o, &p);
     find_sizes(o, &p, &z);
     bool has_constants = add_constants(o, &p, &z, &constants);
@@ -724,7 +477,7 @@ void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use
     if (use->operator_text)
         str_add(out, use->operator_text);
     else
-        add_operator(&b, out);
+        scaffold_add_operator(&b, out);
     add_parameters(o, &p, &z, out);
     str_add(out, str_text(&constants));
     add_kernel(o, use, &z, &b, out);
@@ -772,8 +525,9 @@ bool scaffold_check(const struct scaffold *o, const char *path, struct err *e)
         line = line_of(text, one->note ? one->note : "", one->text);
         free(text);
     }
-    return err_at(e, line ? file : path, line,
-                  "%s '%s' cannot be bound (storage buffers, uniform blocks and addresses of "
-                  "buffers can)",
-                  one->note ? one->note : "the resource", one->text);
+    return err_at(
+        e, line ? file : path, line,
+        "%s '%s' cannot be bound (storage buffers, uniform blocks, 2D and 3D images, texel "
+        "buffers, samplers and addresses of buffers can)",
+        one->note ? one->note : "the resource", one->text);
 }

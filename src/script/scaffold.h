@@ -39,8 +39,10 @@ struct scaffold_buffer {
     const char *name, *type; // the name of its block, the type of the first member
     int64_t set, binding;    // -1: unknown; of a buffer that is reached by its address
     bool is_read_only, is_write_only;
-    bool is_read, is_written; // by the code, as far as its words tell
-    const char *word;         // that the code has for it: its instance, else its first member
+    bool is_read, is_written;   // by the code, as far as its words tell
+    const char *word;           // that the code has for it: its instance, else its first member
+    const char *image, *format; // the type of an image or texel buffer, and its format; NULL: none
+    int64_t count;              // of an array; else 1
     bool by_address;
     const char *where;
 };

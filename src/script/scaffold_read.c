@@ -2,9 +2,11 @@
 // followed. What is left is one text of code, with marks where code begins or ends whose condition
 // does not hold. Then tokens: layouts, the declarations behind them, and words that nobody
 // declares.
-#include "script/scaffold.h"
+#include "script/scaffold_buffers.h"
+#include "script/scaffold_words.h"
 
 #include "base/file.h"
+#include "space/image.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -432,15 +434,6 @@ static bool is_word(const char *text)
     return *text && strchr(LETTERS, *text);
 }
 
-static bool is_listed(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at++)
-        if (at > list && at[-1] == ' ' && at[length] == ' ')
-            return true;
-    return false;
-}
-
 // Returns the token behind the bracket that closes the one at `i`.
 static int skip(const struct code *c, int i)
 {
@@ -471,7 +464,7 @@ static const char *text_until(struct code *c, int i, const char *ends, int *end)
 }
 
 struct layout {
-    const char *binding, *constant, *set, *offset;
+    const char *binding, *constant, *set, *offset, *word; // the last one that has no value
     const char *size[3], *size_id[3];
     bool is_push, is_reference;
 };
@@ -498,6 +491,7 @@ static int read_layout(struct code *c, int i, struct layout *l)
             l->offset = value;
         if (str_equal(name, "constant_id"))
             l->constant = value;
+        l->word = next == at + 1 ? name : l->word;
         l->is_push = l->is_push || str_equal(name, "push_constant");
         l->is_reference = l->is_reference || str_equal(name, "buffer_reference");
         for (int j = 0; j < 3; j++) {
@@ -548,6 +542,41 @@ static int read_fields(struct code *c, int open, int block)
     return end;
 }
 
+// Reads NAME or NAME[COUNT]; returns how many descriptors that is, -1 where nobody knows.
+static int64_t read_count(struct code *c, int name)
+{
+    int end;
+    return is_at(c, name + 1, "[") ? number_of(c, text_until(c, name + 2, "]", &end)) : 1;
+}
+
+// Reads what is no block, from its word uniform on: QUALIFIERS TYPE NAME;
+static int read_resource(struct code *c, int at, struct scaffold_buffer b, const struct layout *l)
+{
+    static const char qualifiers[] = " readonly writeonly restrict coherent volatile highp mediump "
+                                     "lowp ";
+    struct scaffold *o = c->o;
+    for (; scaffold_is_listed(qualifiers, text_at(c, at + 1)); at++) {
+        b.is_read_only = b.is_read_only || is_at(c, at + 1, "readonly");
+        b.is_write_only = b.is_write_only || is_at(c, at + 1, "writeonly");
+    }
+    const char *type = text_at(c, at + 1), *name = text_at(c, at + 2);
+    b.count = read_count(c, at + 2);
+    bool is_known = !l->word || texel_format_named(l->word) != TEXEL_COUNT;
+    if (str_equal(type, "sampler"))
+        return at;
+    if (!scaffold_is_image(type) || !is_known || b.count < 1) {
+        add_name(o, &o->other, is_word(name) ? name : type, type);
+        return at;
+    }
+    b.name = b.word = name;
+    b.type = b.image = type;
+    b.format = l->word;
+    b.is_read_only = b.is_read_only || !strstr(type, "image");
+    MEM_GROW(o->buffer, o->buffer_count, o->buffer_capacity);
+    o->buffer[o->buffer_count++] = b;
+    return at;
+}
+
 // Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and
 // uniform blocks.
 static int read_block(struct code *c, int i, const struct layout *l)
@@ -576,6 +605,11 @@ static int read_block(struct code *c, int i, const struct layout *l)
         while (is_word(text_at(c, member + 1)))
             member++; // behind qualifiers and the type
         bool is_named = is_word(text_at(c, end));
+        int64_t count = is_named ? read_count(c, end) : 1;
+        if (count < 1 && !where) {
+            add_name(o, &o->other, text_at(c, end), "buffer");
+            return end;
+        }
         MEM_GROW(o->buffer, o->buffer_count, o->buffer_capacity);
         o->buffer[o->buffer_count++] =
             (struct scaffold_buffer){.name = name,
@@ -585,21 +619,17 @@ static int read_block(struct code *c, int i, const struct layout *l)
                                      .is_read_only = is_read_only,
                                      .is_write_only = is_write_only,
                                      .word = text_at(c, is_named ? end : member),
+                                     .count = count,
                                      .by_address = l->is_reference,
                                      .where = where};
         if (l->is_reference)
             add_name(o, &c->declared, name, NULL);
         return end;
     }
-    if (!is_word(kind) || where)
-        return at;
-    static const char qualifiers[] = " readonly writeonly restrict coherent volatile highp mediump "
-                                     "lowp ";
-    while (is_listed(qualifiers, text_at(c, at + 1)))
-        at++;
-    const char *type = text_at(c, at + 1), *named = text_at(c, at + 2);
-    add_name(o, &o->other, is_word(named) ? named : type, type);
-    return at;
+    struct scaffold_buffer image = {.set = set, .binding = number_of(c, l->binding)};
+    image.is_read_only = is_read_only;
+    image.is_write_only = is_write_only;
+    return is_word(kind) && !where ? read_resource(c, at, image, l) : at;
 }
 
 // Notes if the access that begins at token `i` reads, and if it writes.
@@ -607,6 +637,14 @@ static void note_access(const struct code *c, int i, struct scaffold_buffer *b)
 {
     if (is_at(c, i + 1, "[") && is_at(c, i + 2, "]"))
         return; // its declaration
+    if (b->image) {
+        const char *call = is_at(c, i - 1, "(") ? text_at(c, i - 2) : "";
+        bool is_query = str_equal(call, "imageSize") || str_equal(call, "textureSize");
+        bool is_atomic = str_starts(call, "imageAtomic"), is_store = str_equal(call, "imageStore");
+        b->is_written = b->is_written || is_atomic || is_store;
+        b->is_read = b->is_read || (*call && !is_query && !is_store);
+        return;
+    }
     bool in_atomic = is_at(c, i - 1, "(") && str_starts(text_at(c, i - 2), "atomic");
     int j = i + 1;
     while (is_at(c, j, "[") || (is_at(c, j, ".") && is_word(text_at(c, j + 1))))
@@ -662,28 +700,6 @@ static int read_declaration(struct code *c, int i)
 
 // --- undeclared words ---
 
-static const char keywords[] =
-    " attribute break buffer case centroid coherent const continue default discard do else flat "
-    "for highp "
-    "if in inout invariant layout lowp mediump noperspective out patch precise precision readonly "
-    "restrict return sample shared smooth struct subroutine switch uniform void volatile while "
-    "writeonly true false main length defined ";
-static const char functions[] =
-    " abs acos acosh all any asin asinh atan atanh barrier bitCount ceil clamp cos cosh cross "
-    "degrees determinant distance dot equal exp exp2 faceforward floor fma fract frexp "
-    "greaterThan greaterThanEqual inverse inversesqrt isinf isnan ldexp lessThan lessThanEqual "
-    "log log2 matrixCompMult max min mix mod modf normalize not notEqual outerProduct pow radians "
-    "reflect refract round roundEven sign sin sinh smoothstep sqrt step tan tanh transpose trunc "
-    "umulExtended imulExtended uaddCarry usubBorrow groupMemoryBarrier controlBarrier ";
-static const char *const prefixes[] = {
-    "gl_",   "float",   "int",         "uint",    "bool",          "double",   "vec",
-    "ivec",  "uvec",    "bvec",        "dvec",    "f16",           "f32",      "f64",
-    "i8",    "u8",      "i16",         "u16",     "i32",           "u32",      "i64",
-    "u64",   "mat",     "dmat",        "coopmat", "fcoopmat",      "subgroup", "atomic",
-    "pack",  "unpack",  "bitfield",    "find",    "memoryBarrier", "texel",    "texture",
-    "image", "sampler", "debugPrintf", "coopMat", "bfloat",        "fe4m3",    "fe5m2",
-    NULL};
-
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
                         const char *const *folder, int folders)
 {
@@ -715,7 +731,7 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
         if (!is_word(text_at(&c, i)) || !is_word(word))
             continue;
         bool is_struct = is_at(&c, i, "struct");
-        bool is_function = is_at(&c, i + 2, "(") && !is_listed(keywords, text_at(&c, i)) &&
+        bool is_function = is_at(&c, i + 2, "(") && !scaffold_is_keyword(text_at(&c, i)) &&
                            is_at(&c, skip(&c, i + 2), "{");
         if (is_struct || is_function || (is_at(&c, i, "void") && is_at(&c, i + 2, "(")))
             add_name(c.o, &c.declared, word, NULL);
@@ -729,13 +745,11 @@ void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
     // A word before a word is a type; a word before a bracket is a function.
     for (int i = 0; i + 1 < c.count && c.o->host.count < MOST_DECLARED; i++) {
         const char *word = text_at(&c, i), *next = text_at(&c, i + 1);
-        bool is_used = (is_word(next) && !is_listed(keywords, next)) || *next == '(';
+        bool is_used = (is_word(next) && !scaffold_is_keyword(next)) || *next == '(';
         if (!is_used || !is_word(word) || is_at(&c, i - 1, ".") || c.token[i].where)
             continue;
-        bool is_known = is_listed(keywords, word) || is_listed(functions, word) ||
+        bool is_known = scaffold_is_keyword(word) || scaffold_is_built_in(word) ||
                         find_name(&o->defined, word) >= 0 || find_name(&c.declared, word) >= 0;
-        for (int k = 0; prefixes[k]; k++)
-            is_known = is_known || str_starts(word, prefixes[k]);
         if (!is_known)
             add_name(c.o, &c.o->host, word, *next == '(' ? "()" : NULL);
     }

@@ -212,6 +212,7 @@ struct script *script_begin(const struct script_options *o)
     s->device_type = o->device_type ? o->device_type : "none";
     if (o->limits && limits_knows(o->limits, LIMITS_spirv_minor))
         s->spirv_minor = o->limits->spirv_minor;
+    s->formats = limits_knows(s->limits, LIMITS_formats) ? s->limits->formats : UINT64_MAX;
     s->resources.function = s->scratch.function = s->reference.function = s->nest.function =
         LUA_NOREF;
     s->space_only = o->space_only;

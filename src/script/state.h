@@ -61,12 +61,12 @@ struct stage { // a kernel { }
     struct glsl_template template;
     struct str lua; // while it is compiled
     int function;   // the template's chunk
-    int when, values, groups, subgroup, define, spec, push, local_size;
+    int when, values, groups, subgroup, define, spec, push, local_size, image;
     bool once; // it packs inputs and is not timed
     struct {
-        uint16_t set, binding;
-        const char *name; // of a buffer; NULL: it is a uniform block
-        int function;     // with its content
+        uint16_t set, binding, element; // of an array of buffers
+        const char *name;               // of a buffer; NULL: it is a uniform block
+        int function;                   // with its content
     } resource[JOB_MAX_BINDINGS];
     int resource_count; // 0: all buffers of the operator
     const char *address[JOB_MAX_BUFFERS];
@@ -131,6 +131,7 @@ struct script {
     const struct limits *limits;
     const char *device_type;
     uint32_t spirv_minor; // of the device, for jobs
+    uint64_t formats;     // that it has
 
     struct defining *defining; // tensors and stages, while they are declared
     struct program *program;   // the kernels derived from them; NULL: there are templates

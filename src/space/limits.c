@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "space/image.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -241,6 +242,8 @@ bool limits_parse(const char *json, struct limits *out)
 
 // --- judging ---
 
+#define ALL_FORMATS ((UINT64_C(1) << DESCRIPTOR_FORMATS * TEXEL_COUNT) - 1)
+
 const struct limits limits_large_gpu = {
     .invocations = 1024,
     .group_size = {1024, 1024, 64},
@@ -258,6 +261,7 @@ const struct limits limits_large_gpu = {
                          {16, 16, 16, "f16", "f16"},
                          {16, 16, 32, "i8", "i32"}}},
     .types = (UINT32_C(1) << ELEMENT_COUNT) - 1,
+    .formats = ALL_FORMATS,
 };
 
 // From the Vulkan specification, table "Required Limits"; accumulators and statements are our own
@@ -273,6 +277,7 @@ const struct limits limits_vulkan_minimum = {
     .subgroup_size = 1,
     .spirv_minor = 3,
     .types = 1u << ELEMENT_F32 | 1u << ELEMENT_I32 | 1u << ELEMENT_U32,
+    .formats = ALL_FORMATS, // so that a kernel without a device is not refused
 };
 
 static_assert(ELEMENT_COUNT <= 32, "a bit of `types` each");

@@ -57,6 +57,10 @@ enum feature {
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
     FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
     FEATURE_ADDRESS = 1 << 14,            // addresses of buffers
+    FEATURE_ARRAYS = 1 << 15,             // descriptors of an array by an index that is computed
+    FEATURE_MORE_FORMATS = 1 << 16,       // of storage images: those of SPIR-V's extended formats
+    FEATURE_READ_FORMATLESS = 1 << 17,    // storage images whose format the kernel does not say
+    FEATURE_WRITE_FORMATLESS = 1 << 18,
     // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
@@ -104,7 +108,8 @@ enum limits_type {
     F(register_lanes, uint32_t, NUMBER)      /* subgroups larger than this share registers; 0: none do */ \
     F(dot, bool, FLAG)                       /* dot products of four bytes in a word */ \
     F(spirv_minor, uint32_t, NUMBER)         /* the newest SPIR-V that it takes is 1.N; 0: any */ \
-    F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */
+    F(types, uint32_t, ELEMENTS)             /* of buffers: 1 << enum element of each */ \
+    F(formats, uint64_t, BITS)               /* of images and texel buffers: descriptor_bit of each */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

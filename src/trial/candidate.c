@@ -2,9 +2,12 @@
 
 #include "kernel/checked.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool __attribute__((format(printf, 3, 4)))
@@ -68,6 +71,81 @@ static bool compile_pass(struct candidate *c, int i, const struct limits *l, str
     return true;
 }
 
+// --- images, texel buffers and arrays ---
+
+// Notes how a pass sees a buffer through a descriptor. False: another one sees it otherwise.
+static bool take_form(struct candidate *c, const struct pass *p, enum descriptor kind, int buffer,
+                      struct failure *why)
+{
+    const struct job_image *image = pass_image_of(p, buffer);
+    uint32_t bit = UINT32_C(1) << buffer;
+    if (!image || image->form.shape == IMAGE_TEXELS)
+        return true;
+    if (c->form[buffer] && !image_is_same(c->form[buffer], &image->form))
+        return fail(why, OUTCOME_COMPILE, "two kernels see buffer %d as images of different forms",
+                    buffer);
+    c->form[buffer] = &image->form;
+    c->images |= bit;
+    *(kind == DESCRIPTOR_STORAGE_IMAGE ? &c->stored : &c->sampled) |= bit;
+    return true;
+}
+
+// Notes the descriptors of pass `i`.
+static bool take_descriptors(struct candidate *c, int i, const struct kernel_facts *f,
+                             struct failure *why)
+{
+    const struct pass *p = &c->job->pass[i];
+    if (!f->descriptor_count)
+        return true;
+    c->descriptor[i] = mem_zero((size_t)f->descriptor_count, sizeof *c->descriptor[i]);
+    c->pass[i].descriptor = c->descriptor[i];
+    c->pass[i].descriptors = f->descriptor_count;
+    for (int n = 0; n < f->descriptor_count; n++) {
+        struct gpu_descriptor *d = &c->descriptor[i][n];
+        *d = (struct gpu_descriptor){.at = f->descriptor[n].at,
+                                     .kind = f->descriptor[n].kind,
+                                     .count = f->descriptor[n].count};
+        for (uint32_t k = 0; d->kind != DESCRIPTOR_SAMPLER && k < d->count; k++) {
+            int buffer = pass_buffer_at(p, d->at, k);
+            const struct job_image *image = pass_image_of(p, buffer);
+            if (buffer < 0 || buffer >= c->bindings)
+                return fail(why, OUTCOME_COMPILE, "it uses buffer %d, there are only %d", buffer,
+                            c->bindings);
+            if (d->kind <= DESCRIPTOR_COMBINED && !image)
+                return fail(why, OUTCOME_COMPILE, "it is not said how it sees buffer %d", buffer);
+            if (!take_form(c, p, d->kind, buffer, why))
+                return false;
+            d->buffer[k] = (uint8_t)buffer;
+            d->format[k] = image ? image->form.format : 0;
+        }
+    }
+    return true;
+}
+
+// An image stands for its buffer in all passes: none may see the buffer itself meanwhile.
+static bool has_one_home(const struct candidate *c, const struct kernel_facts *f,
+                         const struct pass *p, uint32_t *plain, struct failure *why)
+{
+    *plain |= f->read | f->written;
+    for (int i = 0; i < f->descriptor_count; i++)
+        for (uint32_t k = 0; k < f->descriptor[i].count; k++) {
+            enum descriptor kind = f->descriptor[i].kind;
+            bool is_buffer = kind == DESCRIPTOR_BUFFER || kind == DESCRIPTOR_TEXELS ||
+                             kind == DESCRIPTOR_STORAGE_TEXELS;
+            int buffer = is_buffer ? pass_buffer_at(p, f->descriptor[i].at, k) : -1;
+            *plain |= buffer >= 0 && buffer < 32 ? UINT32_C(1) << buffer : 0;
+        }
+    for (int i = 0; i < p->address_count; i++)
+        *plain |= UINT32_C(1) << p->address[i] % 32;
+    for (int i = 0; i < c->bindings; i++)
+        if (*plain & c->images & UINT32_C(1) << i)
+            return fail(why, OUTCOME_COMPILE,
+                        "buffer %d is an image to one kernel and a buffer to another, which is not "
+                        "possible",
+                        i);
+    return true;
+}
+
 // Notes the facts of a pass' module.
 static void note_facts(struct candidate *c, int i, const struct kernel_facts *f,
                        const struct limits *l)
@@ -77,7 +155,7 @@ static void note_facts(struct candidate *c, int i, const struct kernel_facts *f,
     c->local_x[i] = f->local_size[0];
     c->has_loops |= f->has_loops;
     c->uses_group_count |= f->uses_group_count;
-    c->reads |= f->read;
+    c->reads |= f->read | kernel_descriptor_uses(f, p).read;
     for (int k = 0; k < p->address_count; k++)
         if (f->address_read >> k & 1)
             c->reads |= UINT32_C(1) << p->address[k];
@@ -94,6 +172,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
                        const struct job_roles *roles, struct failure *why)
 {
     int bindings = roles->inputs + roles->outputs + (j->scratch_bytes > 0);
+    uint32_t plain = 0; // buffers that are no images to a pass
     c->job = j;
     c->bindings = bindings;
     c->scratch_bytes = j->scratch_bytes;
@@ -126,8 +205,11 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
                         facts.bindings - 1, bindings);
         if (!kernel_check_use(&c->spirv[i], &facts, p, roles, &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
-        if (kernel_check(&facts, p->groups, l, text, sizeof text))
+        if (kernel_check(&facts, p->groups, l, text, sizeof text) ||
+            !kernel_check_formats(&facts, p, l, text, sizeof text))
             return fail(why, OUTCOME_REJECTED, "%s", text);
+        if (!take_descriptors(c, i, &facts, why) || !has_one_home(c, &facts, p, &plain, why))
+            return false;
         if (p->once && c->packing < i)
             return fail(why, OUTCOME_COMPILE,
                         "a kernel that runs once stands behind one that does not");
@@ -150,14 +232,26 @@ static enum gpu_status make_uniforms(struct candidate *c, int i, struct gpu *g, 
     return status;
 }
 
-enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e)
+static enum gpu_status make_images(struct candidate *c, struct gpu *g, struct err *e)
 {
     enum gpu_status status = GPU_OK;
+    for (int i = 0; i < c->bindings && i < JOB_MAX_BUFFERS && status == GPU_OK; i++)
+        if (c->form[i])
+            status = gpu_image_create(g, c->form[i], c->stored >> i & 1, c->sampled >> i & 1,
+                                      &c->image[i], e);
+    return status;
+}
+
+enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e)
+{
+    enum gpu_status status = gpu_is_open_to_run(g) ? make_images(c, g, e) : GPU_OK;
     for (int i = 0; status == GPU_OK && i < c->pass_count; i++) {
         const struct gpu_shader shader = {.word = c->spirv[i].word,
                                           .word_count = c->spirv[i].count,
                                           .bindings = c->bindings,
                                           .uniforms = c->job->pass[i].uniform_count,
+                                          .descriptor = c->pass[i].descriptor,
+                                          .descriptors = c->pass[i].descriptors,
                                           .subgroup = c->subgroup[i],
                                           .local_x = c->local_x[i],
                                           .entry = kernel_entry(&c->spirv[i]),
@@ -180,7 +274,8 @@ struct gpu_sequence candidate_sequence(const struct candidate *c, int first,
                                  .buffer = buffer,
                                  .buffer_count = c->bindings,
                                  .begin = c->begin,
-                                 .begins = c->begins};
+                                 .begins = c->begins,
+                                 .image = c->images ? c->image : NULL};
 }
 
 enum gpu_status candidate_zero_kept(const struct candidate *c, struct gpu *g,
@@ -196,7 +291,11 @@ enum gpu_status candidate_zero_kept(const struct candidate *c, struct gpu *g,
 enum gpu_status candidate_pack(const struct candidate *c, struct gpu *g,
                                struct gpu_buffer *const *buffer, double timeout_s, struct err *e)
 {
-    const struct gpu_sequence packing = {c->pass, c->packing, buffer, c->bindings};
+    const struct gpu_sequence packing = {.pass = c->pass,
+                                         .pass_count = c->packing,
+                                         .buffer = buffer,
+                                         .buffer_count = c->bindings,
+                                         .image = c->images ? c->image : NULL};
     double seconds;
     return c->packing ? gpu_run(g, &packing, 1, timeout_s, &seconds, e) : GPU_OK;
 }
@@ -227,6 +326,8 @@ bool candidate_check_accesses(const struct candidate *c, const uint64_t *bytes, 
     out->bindings = c->bindings + 1;
     memset(out->spirv, 0, sizeof out->spirv);
     memset(out->uniform, 0, sizeof out->uniform);
+    memset(out->image, 0, sizeof out->image);
+    memset(out->descriptor, 0, sizeof out->descriptor); // those of `c` outlive it
     for (int i = 0; i < c->pass_count; i++) {
         out->pass[i].pipeline = NULL;
         out->pass[i].uniform = out->uniform[i];
@@ -244,11 +345,14 @@ void candidate_finish(struct candidate *c, struct gpu *g)
     for (int i = 0; i < c->pass_count; i++) {
         for (int k = 0; k < JOB_MAX_UNIFORMS; k++)
             gpu_buffer_destroy(g, c->uniform[i][k]);
+        free(c->descriptor[i]);
         if (c->twin[i] < i)
             continue;
         if (c->pass[i].pipeline)
             gpu_pipeline_destroy(g, c->pass[i].pipeline);
         spirv_finish(&c->spirv[i]);
     }
+    for (int i = 0; i < JOB_MAX_BUFFERS; i++)
+        gpu_image_destroy(g, c->image[i]);
     *c = (struct candidate){0};
 }

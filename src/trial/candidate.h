@@ -21,6 +21,12 @@ struct candidate {
     struct spirv spirv[JOB_MAX_PASSES];
     struct gpu_pass pass[JOB_MAX_PASSES]; // their push constants are the job's
     struct gpu_buffer *uniform[JOB_MAX_PASSES][JOB_MAX_UNIFORMS];
+    struct gpu_descriptor *descriptor[JOB_MAX_PASSES]; // heap; NULL: none
+    // How buffers are seen that are images, and these; where there is none, and before they are
+    // linked, NULL.
+    const struct image_form *form[JOB_MAX_BUFFERS];
+    struct gpu_image *image[JOB_MAX_BUFFERS + 1];
+    uint32_t images, stored, sampled; // bits of buffers: seen as images, of these kinds
     uint32_t push_bytes[JOB_MAX_PASSES];
     struct gpu_begin begin[JOB_MAX_BUFFERS]; // of a run
     int begins;
@@ -39,6 +45,7 @@ struct failure {
 // (generated line 40)".
 bool candidate_compile(struct candidate *c, const struct job *j, const struct limits *l,
                        const struct job_roles *roles, struct failure *why);
+// Makes the pipelines, and the images that stand for buffers.
 enum gpu_status candidate_link(struct candidate *c, struct gpu *g, struct err *e);
 // A sequence of the passes from `first` on (0: all; `packing`: those that are timed) on those
 // buffers, as many as it has bindings. It borrows from both.

@@ -302,6 +302,7 @@ static void codec_resources(struct codec *c, struct pass *p)
         b->set = (uint16_t)codec_int(c, "set", b->set, 0, UINT16_MAX);
         b->binding = (uint16_t)codec_int(c, "binding", b->binding, 0, UINT16_MAX);
         b->buffer = (uint8_t)codec_int(c, "buffer", b->buffer, 0, JOB_MAX_BUFFERS - 1);
+        b->element = (uint8_t)codec_int(c, "element", b->element, 0, JOB_MAX_BINDINGS - 1);
     }
     p->binding_count = l.index;
     l = codec_list(c, "uniforms");
@@ -310,6 +311,21 @@ static void codec_resources(struct codec *c, struct pass *p)
         u->set = (uint16_t)codec_int(c, "set", u->set, 0, UINT16_MAX);
         u->binding = (uint16_t)codec_int(c, "binding", u->binding, 0, UINT16_MAX);
         codec_block(c, &u->block, JOB_MAX_BLOCK);
+    }
+    l = codec_list(c, "images");
+    for (; codec_next(c, &l, p->image_count, JOB_MAX_BUFFERS);) {
+        struct job_image *m = c->w ? &p->image[l.index] : pass_add_image(p);
+        struct image_form *f = &m->form;
+        m->buffer = (uint8_t)codec_int(c, "buffer", m->buffer, 0, JOB_MAX_BUFFERS - 1);
+        const char *format = codec_word(c, "format", texel_traits[f->format].name);
+        if (!c->w && texel_format_named(format) == TEXEL_COUNT)
+            codec_refuse(c, "format");
+        else if (!c->w)
+            f->format = (uint8_t)texel_format_named(format);
+        f->shape = (uint8_t)codec_int(c, "shape", f->shape, IMAGE_TEXELS, IMAGE_3D);
+        f->width = (uint32_t)codec_int(c, "width", f->width, 0, UINT32_MAX);
+        f->height = (uint32_t)codec_int(c, "height", f->height, 0, UINT32_MAX);
+        f->depth = (uint32_t)codec_int(c, "depth", f->depth, 0, UINT32_MAX);
     }
 }
 

@@ -131,10 +131,7 @@ enum gpu_status packed_run(struct packed *p, const struct packing *what, double 
         str_add_bytes(&key, (const char *)&c->subgroup[i], sizeof c->subgroup[i]);
         str_add_bytes(&key, (const char *)pass->push, c->push_bytes[i]);
         str_add_bytes(&key, (const char *)pass->address, (size_t)pass->addresses);
-        for (int k = 0; k < c->job->pass[i].uniform_count; k++) {
-            const struct job_block *b = &c->job->pass[i].uniform[k].block;
-            str_add_bytes(&key, (const char *)b->byte, b->bytes);
-        }
+        pass_add_given(&c->job->pass[i], &key); // uniform blocks, images and their buffers
     }
     int i = 0;
     while (i < p->count && (p->image[i].key.length != key.length ||
@@ -209,6 +206,7 @@ enum gpu_status context_load_inputs(struct context *x, enum input_set set, struc
 {
     enum gpu_status status = GPU_OK;
     x->loaded = set;
+    x->has_inputs = true;
     for (int i = 0; status == GPU_OK && i < x->layout.inputs; i++)
         status = gpu_write(x->gpu, x->buffer[i], 0, shared_buffer(&x->shared, set, i),
                            x->layout.buffer[i].bytes, e);

@@ -105,6 +105,7 @@ struct context {
     struct gpu_buffer *report; // of a candidate whose accesses are checked
     uint64_t scratch_bytes;
     enum input_set loaded; // last
+    bool has_inputs;       // some set has been loaded
     struct packed packed;
     unsigned char *fetched; // the outputs
     unsigned char *guards;  // CONTEXT_GUARD_BYTES or less before each buffer, then as many behind

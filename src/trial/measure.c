@@ -131,15 +131,18 @@ static struct gpu_pace pace_of(const struct trial *t, int i)
                              .timeout_s = patience(t)};
 }
 
+// The first run finds inputs, as a kernel that uses one as an index may access anything without.
 static enum gpu_status run_one_group(struct trial *t, int i, struct err *e)
 {
+    struct context *x = t->context;
     struct gpu_pass pass[JOB_MAX_PASSES];
-    struct gpu_sequence s = candidate_sequence(&t->candidate[i], 0, t->context->buffer);
+    struct gpu_sequence s = candidate_sequence(&t->candidate[i], 0, x->buffer);
+    enum gpu_status status = x->has_inputs ? GPU_OK : context_load(x, INPUT_EXACT, e);
     memcpy(pass, t->candidate[i].pass, sizeof pass);
     for (int p = 0; p < s.pass_count; p++)
         pass[p].groups[0] = pass[p].groups[1] = pass[p].groups[2] = 1;
     s.pass = pass;
-    return gpu_run(t->context->gpu, &s, 1, patience(t), &t->group_s[i], e);
+    return status == GPU_OK ? gpu_run(x->gpu, &s, 1, patience(t), &t->group_s[i], e) : status;
 }
 
 static enum gpu_status run_all(struct trial *t, int i, double *seconds, struct err *e)

@@ -1,6 +1,7 @@
 #include "trial/pool.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/os.h"
@@ -630,7 +631,7 @@ struct source *pool_create(const struct pool_options *o, struct err *e)
     p->limits = *o->limits;
     p->options.operation = &p->operation;
     p->options.limits = &p->limits;
-    p->options.program = p->program = mem_strdup(o->program);
+    p->options.program = p->program = o->program ? mem_strdup(o->program) : path_program();
     p->options.fault = p->fault = mem_strdup(o->fault ? o->fault : "");
     p->options.device_id = p->device_id = mem_strdup(o->device_id ? o->device_id : "");
     for (int i = 0; i < PHASE_COUNT; i++)

@@ -109,7 +109,7 @@ struct source *replay_source_create(const struct recording *r, double speed, int
 double replay_source_cost(const struct record_entry *entry);
 
 struct pool_options {
-    const char *program;   // path of this program, for `program measure`
+    const char *program;   // for `program measure`; NULL: this one
     int device;            // index in gpu_list
     const char *device_id; // its gpu_identity: workers refuse any other device; NULL: not checked
     const struct gpu_cards *cards; // on which workers measure, in turn; NULL: on `device` alone

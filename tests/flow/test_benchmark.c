@@ -105,6 +105,66 @@ static void test_maximize(void **state)
     assert_contains(r.out, "tokens/s");
 }
 
+// What a program of CUDA kernels does, made up: launches that the device refuses, a compiler that
+// finds too little shared memory, samples of several runs, and a program's own check.
+static void test_launches(void **state)
+{
+    struct box *b = *state;
+    const char *space_file = box_write(b, "launch.lua",
+                                       "param.block_x = discrete { 16, 32, 64, 128, 256 }\n"
+                                       "param.block_y = discrete { 1, 2, 4, 8 }\n"
+                                       "param.tile = discrete { 1, 2, 4, 8 }\n"
+                                       "param.vector = discrete { 1, 2, 4 }\n"
+                                       "minimize \"ms\"\n");
+    const char *run = source(
+        b, "run:",
+        "threads=$(($1 * $2)) shared=$(($1 * $2 * $3 * $4 * 16))\n"
+        "[ $shared -le 49152 ] || { echo \"compile: $shared bytes of shared memory\"; exit; }\n"
+        "[ $threads -le 1024 ] || { echo 'crash: invalid configuration argument'; exit; }\n"
+        "[ $4 != 4 ] || [ $1 != 16 ] || { echo 'wrong: max error 0.5 at 17'; exit; }\n"
+        "off=$((threads > 256 ? threads - 256 : 256 - threads))\n"
+        "echo 'Device 0: made up, 132 multiprocessors'\n"
+        "for run in 1 2 3; do echo ms $((1000 + off * 4 + 800 / $3 + 300 / $4)).5; done\n",
+        "{block_x} {block_y} {tile} {vector}");
+    struct result r = RUN(b, "tune", space_file, "--source", run, "--strategy", "grid", "--trials",
+                          "240", "--seed", "1", "--json");
+    assert_ok(&r);
+    int count[4] = {0};
+    double best = 1e9;
+    cJSON *trial;
+    cJSON_ArrayForEach(trial, trials(b, "1"))
+    {
+        static const char *const names[] = {"ok", "compile", "crash", "wrong"};
+        for (int i = 0; i < 4; i++)
+            count[i] += strcmp(text_of(trial, "outcome"), names[i]) == 0;
+        if (!is_null(trial, "ms") && number_of(trial, "ms") < best)
+            best = number_of(trial, "ms");
+    }
+    // All 240 by hand: see the rules of the program.
+    int expected[4] = {0};
+    double least = 1e9;
+    for (int x = 16; x <= 256; x *= 2)
+        for (int y = 1; y <= 8; y *= 2)
+            for (int tile = 1; tile <= 8; tile *= 2)
+                for (int vector = 1; vector <= 4; vector *= 2) {
+                    int off = abs(x * y - 256);
+                    int kind = x * y * tile * vector * 16 > 49152 ? 1
+                               : x * y > 1024                     ? 2
+                               : vector == 4 && x == 16           ? 3
+                                                                  : 0;
+                    expected[kind]++;
+                    double ms = 1000.5 + off * 4 + 800 / tile + 300 / vector;
+                    if (!kind && ms < least)
+                        least = ms;
+                }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(count[i], expected[i]);
+    assert_float_equal(best, least, 1e-6);
+    r = RUN(b, "tune", "--like", "1", "--strategy", "walk", "--trials", "60", "--seed", "4");
+    assert_ok(&r);
+    assert_true(number_of(listed_session(b, 2), "best_rate") <= 1.1 * least);
+}
+
 // A recording of such a session keeps its objective.
 static void test_replay(void **state)
 {
@@ -272,9 +332,9 @@ static void test_refused(void **state)
 TEST_GROUP(benchmark)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_words),  FLOW_TEST(test_json),         FLOW_TEST(test_maximize),
-        FLOW_TEST(test_replay), FLOW_TEST(test_bad_programs), FLOW_TEST(test_serve),
-        FLOW_TEST(test_killed), FLOW_TEST(test_refused),
+        FLOW_TEST(test_words),    FLOW_TEST(test_json),   FLOW_TEST(test_maximize),
+        FLOW_TEST(test_launches), FLOW_TEST(test_replay), FLOW_TEST(test_bad_programs),
+        FLOW_TEST(test_serve),    FLOW_TEST(test_killed), FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,12 +36,47 @@ static void test_files(void **state)
     assert_contains(page, "no kernel ran");
     assert_contains(page, "\n    tilewalk tune small.lua --source synthetic:bowl");
     assert_contains(page, " --seed 5 --trials 30\n");
+    assert_contains(page, " --workers ");
     assert_null(strstr(page, flow_path(b, "small.lua"))); // where it lies is nobody's business
     assert_contains(box_read(b, card_file(b, "svg")), "<svg ");
     assert_memory_equal(box_read(b, card_file(b, "png")), "\x89PNG", 4);
     r = RUN(b, "card", "1", "--out", folder); // once more: in their place
     assert_ok(&r);
     assert_contains(r.out, "session-1.md\n");
+}
+
+// The page's command, where the space file lies, makes the session again.
+static void test_repeats(void **state)
+{
+    static const char *const how[][4] = {
+        {"--workers", "3", "--strategy", "opevo"},
+        {"--workers", "1", "--patience", "12"},
+        {"--seconds", "600", "--strategy", "ga:pop=6"},
+    };
+    struct box *b = *state;
+    const char *program = getenv("TILEWALK_PROGRAM");
+    for (int i = 0; i < 3; i++) {
+        struct result r =
+            RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:rugged:invalid=0.2",
+                "--trials", "40", "--seed", "9", how[i][0], how[i][1], how[i][2], how[i][3]);
+        assert_ok(&r);
+        const char *id = arena_printf(&b->arena, "%d", 2 * i + 1);
+        r = RUN(b, "card", id, "--out", box_path(b, "cards"));
+        assert_ok(&r);
+        const char *page = box_read(
+            b,
+            box_path(b, arena_printf(&b->arena, "cards/small-f32-nn-64x64x64-session-%s.md", id)));
+        const char *at = strstr(page, "\n    tilewalk tune ");
+        assert_non_null(at);
+        const char *words = at + strlen("\n    tilewalk ");
+        const char *line = arena_printf(&b->arena, "cd '%s' && exec '%s' %.*s", flow_path(b, ""),
+                                        program, (int)strcspn(words, "\n"), words);
+        b->program = "/bin/sh";
+        r = RUN(b, "-c", line);
+        b->program = NULL;
+        assert_ok(&r);
+        assert_string_equal(sequence(b, 2 * i + 1), sequence(b, 2 * i + 2));
+    }
 }
 
 // A session is compared with another one only where both have the same problem, device and source.
@@ -81,6 +117,7 @@ TEST_GROUP(card)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_files),
+        FLOW_TEST(test_repeats),
         FLOW_TEST(test_baseline),
         FLOW_TEST(test_refused),
     };

@@ -43,6 +43,8 @@ static void presets_of_others(void **state)
         {"ggml-conv2d-mm", "ggml", "type=f16"},
         {"ncnn-gemm", "ncnn", "pack=1"},
         {"ncnn-gemm", "ncnn", "pack=4"},
+        {"ncnn-gemm-sg", "ncnn", "pack=1"},
+        {"ncnn-gemm-sg", "ncnn", "subgroup=64"},
         {"ncnn-innerproduct", "ncnn", "rows=3"},
         {"ncnn-conv-gemm", "ncnn", "pack=1"},
         {"ggml-rms-norm", "ggml", "multiply=no"},
@@ -171,6 +173,15 @@ static void try_products_of_ncnn(void **state)
               "{\"x\":16,\"y\":4,\"sizes\":\"constant\"}");
 }
 
+static void try_subgroups_of_ncnn(void **state)
+{
+    struct box *b = *state;
+    if (!strstr(RUN(b, "devices", "--json").out, "\"subgroup_size\":8,"))
+        skip();
+    try_sizes(b, "ncnn-gemm-sg", "ncnn", "pack=4", "M=36",
+              "{\"UNROLL_SG_M\":4,\"UNROLL_SG_N\":2,\"UNROLL_SG_K\":2,\"sizes\":\"pushed\"}");
+}
+
 static void census(void **state)
 {
     struct box *b = *state;
@@ -196,6 +207,7 @@ TEST_GROUP(foreign_presets)
     const struct CMUnitTest tests[] = {FLOW_TEST(presets_of_others),
                                        FLOW_TEST(try_mul_mm),
                                        FLOW_TEST(try_mul_mat_vec),
+                                       FLOW_TEST(try_subgroups_of_ncnn),
                                        FLOW_TEST(try_convolution),
                                        FLOW_TEST(try_dot_products),
                                        FLOW_TEST(try_experts),

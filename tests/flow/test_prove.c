@@ -101,13 +101,17 @@ static struct result prove_with(struct box *b, const char *fault)
                box_path(b, "report.tar.xz"), "--fault", fault);
 }
 
+// The faults strike in every cell of the space, and the machine decides how many fit in the time.
 static void test_wrong_and_lost(void **state)
 {
     struct box *b = *state;
     struct result r = prove_with(b, "wrong@run:1,lost@run:2");
+    int wrong = 0, failed = 0;
     assert_int_equal(r.code, 1);
     assert_one_line(r.err);
-    assert_contains(r.err, "kernels: 1 wrong, 1 failed; 0 parts");
+    assert_contains(r.err, "; 0 parts");
+    int read = sscanf(r.err, "tilewalk: kernels: %d wrong, %d", &wrong, &failed);
+    assert_true(read == 2 && wrong > 0 && failed > 0);
     const char *text = archive_text(b, box_path(b, "report.tar.xz"));
     assert_contains(text, "\n* wrong: `");
     assert_contains(text, "\n* lost: `");

@@ -317,40 +317,6 @@ static void mistakes_are_told(void **state)
         fail_msg("%s", str_text(&wrong));
 }
 
-// Resources of other kinds are named, and never called malformed.
-static void other_resources_are_named(void **state)
-{
-    struct box *b = *state;
-    static const char *const shaders[][3] = {
-        {"layout(binding = 0, r32f) readonly uniform image2D picture;", "picture", "storage image"},
-        {"layout(binding = 0) uniform sampler2D picture;", "picture", "sampler"},
-        {"layout(binding = 0) uniform samplerBuffer numbers;", "numbers", "texel buffer"},
-        {"layout(binding = 0, r32f) readonly uniform imageBuffer numbers;", "numbers",
-         "texel buffer"},
-        {"layout(binding = 0) readonly buffer A { float x[]; } many[2];", "many",
-         "array of buffers"},
-    };
-    static const char *const uses[] = {
-        "imageLoad(picture, ivec2(i, 0)).x", "texelFetch(picture, ivec2(i, 0), 0).x",
-        "texelFetch(numbers, int(i)).x", "imageLoad(numbers, int(i)).x", "many[i % 2].x[i]"};
-    for (size_t i = 0; i < sizeof shaders / sizeof *shaders; i++) {
-        struct kind k = *kind_named("macros");
-        k.glsl = arena_printf(&b->arena,
-                              "#version 450\nlayout(local_size_x = 64) in;\n%s\n"
-                              "layout(binding = 1) writeonly buffer B { float y[]; };\n" MAIN
-                              "y[i] = %s; }\n",
-                              shaders[i][0], uses[i]);
-        const char *file = write_kind(b, &k);
-        struct result r = RUN(b, "check", file, "--device", "none");
-        assert_refused(&r, 1, shaders[i][1], shaders[i][2]);
-        if (i + 1 == sizeof shaders / sizeof *shaders)
-            continue; // adopt reads an array of blocks as one
-        r = RUN(b, "adopt", box_path(b, "x.comp"), "--out", box_path(b, "new.lua"));
-        assert_refused(&r, 1, "x.comp:3", shaders[i][1]);
-        assert_false(file_exists(box_path(b, "new.lua")));
-    }
-}
-
 // adopt proposes all of it: what it writes renders and compiles as it is.
 static void adopt_proposes_them(void **state)
 {
@@ -439,10 +405,13 @@ static void many_passes(void **state)
 TEST_GROUP(resources)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(all_kinds_are_right),        FLOW_TEST(reading_first_is_told),
-        FLOW_TEST(a_kept_buffer_is_run_twice), FLOW_TEST(mistakes_are_told),
-        FLOW_TEST(other_resources_are_named),  FLOW_TEST(many_passes),
-        FLOW_TEST(adopt_proposes_them),        FLOW_TEST(adopt_writes_anywhere),
+        FLOW_TEST(all_kinds_are_right),
+        FLOW_TEST(reading_first_is_told),
+        FLOW_TEST(a_kept_buffer_is_run_twice),
+        FLOW_TEST(mistakes_are_told),
+        FLOW_TEST(many_passes),
+        FLOW_TEST(adopt_proposes_them),
+        FLOW_TEST(adopt_writes_anywhere),
     };
     if (!has_device())
         return EXIT_SKIPPED;

@@ -2,6 +2,7 @@
 #include "group.h"
 #include "wording.h"
 
+#include "kernel/fit.h"
 #include "kernel/kernel.h"
 
 #include <stddef.h>
@@ -82,6 +83,55 @@ static void test_check_double(void **state)
     assert_int_equal(f.capability_count, 2);
     assert_int_equal(kernel_check(&f, one, &limits_vulkan_minimum, reason, sizeof reason),
                      KERNEL_NEEDS_FEATURE);
+    spirv_finish(&s);
+}
+
+// The facts of images, and which formats a device must have for them.
+static void test_check_formats(void **state)
+{
+    (void)state;
+    static const char glsl[] =
+        "#version 450\nlayout(local_size_x = 1) in;\n"
+        "layout(binding = 0) uniform sampler2D a;\n"
+        "layout(binding = 1, r16f) uniform image2D b[2];\n"
+        "layout(binding = 3, r32f) writeonly uniform imageBuffer c;\n"
+        "layout(binding = 2) uniform sampler s;\n"
+        "layout(push_constant) uniform P { int i; };\n"
+        "void main() { imageStore(b[1], ivec2(0), imageLoad(b[i], ivec2(0)));\n"
+        "imageStore(c, 0, texelFetch(a, ivec2(0), 0)); }\n";
+    struct job_image images[] = {{0, {TEXEL_rgba8, IMAGE_2D, 4, 4, 1}},
+                                 {1, {TEXEL_r16f, IMAGE_2D, 4, 4, 1}},
+                                 {2, {TEXEL_r16f, IMAGE_2D, 4, 4, 1}},
+                                 {3, {TEXEL_r32f, IMAGE_TEXELS, 0, 0, 0}}};
+    const struct pass p = {.image = images, .image_count = 4};
+    const enum descriptor kinds[] = {DESCRIPTOR_COMBINED, DESCRIPTOR_STORAGE_IMAGE,
+                                     DESCRIPTOR_STORAGE_IMAGE, DESCRIPTOR_STORAGE_TEXELS};
+    struct limits l = limits_vulkan_minimum;
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    char reason[200];
+    kernel_setup();
+    if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
+        fail_msg("%s", e.text);
+    struct kernel_uses uses = kernel_descriptor_uses(&f, &p);
+    assert_int_equal(f.descriptor_count, 3); // the sampler is not used
+    assert_int_equal(uses.read, 7);          // any of `b` by that index
+    assert_int_equal(uses.written, 1 << 2 | 1 << 3);
+    assert_int_equal(uses.images, 7);
+    assert_true(kernel_check_formats(&f, &p, &l, reason, sizeof reason));
+    for (int i = 0; i < 4; i++) {
+        enum texel_format format = (enum texel_format)images[i].form.format;
+        l.formats = limits_vulkan_minimum.formats & ~descriptor_bit(kinds[i], format);
+        assert_false(kernel_check_formats(&f, &p, &l, reason, sizeof reason));
+        assert_non_null(strstr(reason, texel_traits[format].name));
+    }
+    l.unknown = 1u << LIMITS_formats;
+    assert_true(kernel_check_formats(&f, &p, &l, reason, sizeof reason));
+    images[2].form.shape = IMAGE_3D;
+    spirv_finish(&s);
+    assert_true(kernel_compile(glsl, &s, &e));
+    assert_false(kernel_fit(&p, &s, &e));
     spirv_finish(&s);
 }
 
@@ -216,6 +266,7 @@ TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_formats),
         cmocka_unit_test(test_check_features),
         cmocka_unit_test(test_check_version),
         cmocka_unit_test(test_check_double),

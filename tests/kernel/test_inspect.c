@@ -192,7 +192,7 @@ static void test_unbindable(void **state)
          "set 0"},
         {"#version 450\n" SIZE "layout(binding = 0, r32f) uniform image2D i;\n"
          "void main() { imageStore(i, ivec2(0), vec4(1)); }\n",
-         "images"},
+         "binds"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_refused(wrong[i][0], wrong[i][1]);

@@ -224,6 +224,7 @@ static char *sample_trial(void)
 {
     static char glsl[] = "#version 450\n\"quotes\" \\ \t\x01 caf\xc3\xa9", name[] = "a.comp";
     static int lines[] = {1, 5, 9};
+    static struct job_image image = {5, {TEXEL_rgba16f, IMAGE_3D, 64, 32, 7}};
     struct trial_request r = {.count = 3,
                               .race = true,
                               .known_good = true,
@@ -240,7 +241,11 @@ static char *sample_trial(void)
                                                      .line_count = 3,
                                                      .groups = {1, 2, (uint32_t)(10 * i + p)},
                                                      .once = p == 0,
-                                                     .subgroup = 16u * (uint32_t)p};
+                                                     .subgroup = 16u * (uint32_t)p,
+                                                     .binding = {{1, 2, 5, 3}},
+                                                     .binding_count = 1,
+                                                     .image = &image,
+                                                     .image_count = 1};
     }
     const struct kept kept = {.made = {made, sizeof made}, .seconds = 0.5};
     char *text = message_trial(&r, (const int[]){2, 0}, 2, 41, 1, &kept);
@@ -272,6 +277,12 @@ static void trials_arrive(void **state)
     assert_int_equal(first->pass[2].groups[2], 22);
     assert_true(first->pass[0].once && first->pass[2].subgroup == 32 && !first->pass[2].once);
     assert_true(first->pass[2].line_count == 3 && first->pass[2].line_map[2] == 9);
+    const struct job_binding *bound = first->pass[1].binding;
+    assert_true(bound->set == 1 && bound->binding == 2 && bound->buffer == 5);
+    assert_true(first->pass[1].binding_count == 1 && bound->element == 3);
+    const struct image_form form = {TEXEL_rgba16f, IMAGE_3D, 64, 32, 7};
+    const struct job_image *seen = pass_image_of(&first->pass[1], 5);
+    assert_true(seen && image_is_same(&seen->form, &form) && !pass_image_of(&first->pass[1], 4));
     message_finish(&m);
     free(text);
 }

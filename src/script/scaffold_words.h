@@ -1,0 +1,18 @@
+// The words of GLSL and of Lua that a scaffold has to know: those that no shader declares, and
+// those that are no names in a space file.
+//
+//     scaffold_is_keyword("uniform"); scaffold_is_built_in("vec4"); scaffold_is_lua_word("end");
+//
+// Types and families of functions are known by how they begin.
+#ifndef TILEWALK_SCRIPT_SCAFFOLD_WORDS_H
+#define TILEWALK_SCRIPT_SCAFFOLD_WORDS_H
+
+#include <stdbool.h>
+
+// Returns if a word is in a list whose words all have spaces on both sides.
+bool scaffold_is_listed(const char *list, const char *word);
+bool scaffold_is_keyword(const char *word);  // of GLSL
+bool scaffold_is_built_in(const char *word); // a type or function of GLSL
+bool scaffold_is_lua_word(const char *name); // of Lua, or of space files
+
+#endif
