@@ -116,9 +116,10 @@ function coop.plan(product, s)
     in_words = true, store = s.store or "workgroup",
   }
   p.straight = p.store == "straight"
+  p.sums = s.shape.c == "u32" and "u32" or glsl.sums(op) -- of fragments; in shared memory and for epilogues u32 is i32
   p.ahead = s.stage == "prefetch" or p.halves and p.halves ~= "filled" -- the next tile waits in registers
   p.units = matrix_units.of {
-    api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = glsl.sums(op), lanes = p.lanes,
+    api = s.api, m = p.m, n = p.n, k = p.k, a = op.type, c = p.sums, lanes = p.lanes,
   }
   p.a = operand("a", product.a, product.N, p.m, s.rows[1], s.rows[2])
   p.b = operand("b", product.b, product.M, p.n, s.columns[1], s.columns[2])

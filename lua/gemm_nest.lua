@@ -41,12 +41,19 @@ local function plan(d, w, product, s)
   p.a = operand(d, w, "a", product.a, product.N, s.rows, s.stage_a)
   p.b = operand(d, w, "b", product.b, product.M, s.columns, s.stage_b)
   p.threads = p.a.lanes * p.b.lanes
-  p.depth = s.depth[1] * s.depth[2]
+  local elements = s.depth[2]
+  p.elements_of_k = product.K // p.together_k
+  if s.dot and product.a.blocks then -- steps of whole runs, with their scales (quads.lua)
+    local packed = w.is(s.dot, "packed")
+    elements = d.choose(packed, d.max(s.depth[2] // 8, 1) * 9, s.depth[2])
+    p.elements_of_k = d.choose(packed, product.K // 32 * 9, product.K)
+  end
+  p.depth = s.depth[1] * elements
   local unroll = s.unroll // (p.a.count * p.b.count)
-  p.step = s.cut and d.divisor(s.depth[2], unroll) or s.depth[2]
+  p.step = s.cut and d.divisor(elements, unroll) or elements
   p.steps = p.depth // p.step
   p.unrolled = d.divisor(p.steps, unroll // p.step)
-  p.tiles = d.ceil_div(product.K // p.together_k, p.depth * p.parts)
+  p.tiles = d.ceil_div(p.elements_of_k, p.depth * p.parts)
   add_widths(d, w, p, p.a, s)
   add_widths(d, w, p, p.b, s)
   p.vector_c = s.vector_c or d.min(w.widest(p.b.registers), product.result.widest)

@@ -18,7 +18,8 @@
 --     buffer_bytes               the largest buffer
 --     kept                       elements (of 4 bytes) at the beginning of scratch memory that are not the product's own, 0
 --                                unless given: operands and results may lie there, `first` elements from its beginning
---     quads                      the same product four elements of K at a time, if it can be so (quads.lua)
+--     quads                      the same product four elements of K at a time, if it can be so (quads.lua); of A in blocks a step has
+--                                whole runs of eight such elements and their scale
 --
 -- A and B are treated alike. An operand consists of `lines` (rows of A, columns of B) of K elements. A workgroup works
 -- on `tile` lines of each, an invocation on `count` of them: `virtual` groups of `registers` neighbours, the groups
@@ -40,7 +41,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local epilogue, text = include "epilogue.lua", include "gemm_text.lua"
-local subgroups, blocks = include "subgroups.lua", include "blocks.lua"
+local subgroups, blocks, quads = include "subgroups.lua", include "blocks.lua", include "quads.lua"
 local ceil_div, divisor, widest = arithmetic.ceil_div, arithmetic.divisor, arithmetic.widest
 
 local gemm = {}
@@ -185,9 +186,10 @@ function gemm.plan(product, s)
   p.b = operand("b", product.b, product.M, s.columns, s.stage_b, s.edges)
   p.threads = p.a.lanes * p.b.lanes -- of one matrix
   p.warp = warp(p, s.lanes, s.subgroup)
-  p.depth = s.depth[1] * s.depth[2]
+  local elements = product.a.packed and math.max(s.depth[2] // 8, 1) * quads.run or s.depth[2]
+  p.depth = s.depth[1] * elements
   local unroll = s.unroll // (p.a.count * p.b.count) -- in elements of K
-  p.step = s.cut and divisor(s.depth[2], unroll) or s.depth[2]
+  p.step = s.cut and divisor(elements, unroll) or elements
   p.steps = p.depth // p.step
   p.unrolled = divisor(p.steps, unroll // p.step)
   p.tiles = ceil_div(product.K, p.depth * p.parts) -- of one part
@@ -283,7 +285,8 @@ local function registers(p)
   local function waiting(x) return x.ahead and ceil_div(x.rounds * x.vector * glsl.bytes(p.element), 4) or 0 end
   local function operands(x) return (x.early and 2 * p.step or 1) * x.count end
   local sums = p.a.count * p.b.count
-  return sums + (p.widen and ceil_div(sums, 2) or 0) + operands(p.a) + operands(p.b) + waiting(p.a) + waiting(p.b)
+  local parts = p.widen and ceil_div(sums, 2) or p.product.a.packed and sums or 0
+  return sums + parts + operands(p.a) + operands(p.b) + waiting(p.a) + waiting(p.b)
 end
 
 local function resources_of(p)
@@ -302,7 +305,7 @@ local function resources_of(p)
 end
 
 local function values(p)
-  return { plan = p, glsl = glsl, text = text, read_blocks = blocks.reader, epilogue = epilogue, invocations = gemm.invocations(p), reduce_group = reduce_group }
+  return { plan = p, glsl = glsl, text = text, formats = blocks, run = quads.run, epilogue = epilogue, invocations = gemm.invocations(p), reduce_group = reduce_group }
 end
 
 -- Another kernel for the same products is { template = , resources = , values = }, functions of the plan, and subgroup =,

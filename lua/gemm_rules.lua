@@ -12,6 +12,7 @@
 -- offered: dot, lanes, ends, edges, fragments, swizzle, widen.
 
 local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
+local quads = include "quads.lua"
 
 local gemm_rules = {}
 
@@ -36,7 +37,7 @@ end
 function gemm_rules.offer(product)
   local ends, edges, swizzles = gemm.ends(product), gemm.edges(product), gemm.swizzles(product)
   if product.quads then
-    param.dot = categorical { "none", "packed" } -- products one by one, or of four bytes along K at once
+    param.dot = categorical { "none", "packed" } -- products one by one, or of four bytes along K at once (of blocks: B as q8_1)
   end
   if gemm.lanes then
     param.lanes = discrete(gemm.lanes) -- rows of a subgroup's tile of them, at most; 0: row by row
@@ -62,6 +63,9 @@ function gemm_rules.plan(product, of)
   local schedule = schedule_of(product)
   local plan = derived(function(c) return gemm.plan(of and of(c) or product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
+  if product.a.blocks and product.quads then
+    constraint("whole runs of weights", function(c) return c.dot == "none" or c.tile_k[3] % 8 == 0 end)
+  end
   if product.op.accumulate == "mixed" then
     constraint("few sums in halves", function(c) return gemm.halves_fit(plan(c)) end)
   end
@@ -109,6 +113,7 @@ end
 
 function gemm_rules.declare(product)
   local plan, schedule = gemm_rules.plan(product)
+  quads.quantise(plan, product)
   gemm.kernels(plan)
   gemm_nest.declare(product, schedule)
 end

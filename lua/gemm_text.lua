@@ -190,6 +190,7 @@ end
 
 -- What is read of an operand at an index in vectors.
 local function memory(p, x, at)
+  if x.place.packed then return "words_" .. x.name .. "(" .. at .. ")" end
   if x.place.blocks then return glsl.converted("weights_" .. x.name .. "(" .. at .. ")", "f32", p.element, x.vector) end
   return x.place.rows and "quads_" .. x.name .. "(" .. at .. ")" or "matrix_" .. x.name .. "[" .. at .. "]"
 end

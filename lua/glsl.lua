@@ -81,6 +81,26 @@ function glsl.literal(element, number)
   return tostring(number + 0.0)
 end
 
+-- What a kernel that calls dot_of_bytes(x, y, 0) writes behind its extensions, of which glsl.dot_extensions has one: the sum
+-- of the products of four signed bytes. It is OpSDot of packed bytes (format 0), by its number, as few compilers know
+-- GL_EXT_integer_dot_product; where the device has no such instruction it is spelled out.
+function glsl.dot_extensions() return device.dot and { "GL_EXT_spirv_intrinsics" } or {} end
+
+function glsl.dot_of_bytes()
+  if device.dot then
+    return [[
+spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4450)
+int dot_of_bytes(uint x, uint y, spirv_literal int format);]]
+  end
+  return [[
+ivec4 bytes_of(uint x) { return ivec4(uvec4(x) << uvec4(24, 16, 8, 0)) >> 24; }
+int dot_of_bytes(uint x, uint y, int format)
+{
+    const ivec4 products = bytes_of(x) * bytes_of(y);
+    return products.x + products.y + products.z + products.w;
+}]]
+end
+
 -- Sums and products of texts and whole numbers, without the terms and factors that change nothing. --------------------
 
 function glsl.sum(...)

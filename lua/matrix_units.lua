@@ -191,6 +191,9 @@ function matrix_units.shapes(api, input, sums)
   for _, shape in ipairs(device.matrix) do
     if shape.a == input and shape.c == sums then found[#found + 1] = shape end
   end
+  for _, shape in ipairs(#found == 0 and sums == "i32" and device.matrix or {}) do -- sums of u8 without a sign: their bits are the same
+    if shape.a == input and shape.c == "u32" then found[#found + 1] = shape end
+  end
   return found
 end
 

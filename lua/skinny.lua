@@ -14,7 +14,7 @@
 
 local arithmetic, glsl = include "arithmetic.lua", include "glsl.lua"
 local gemm, epilogue, text = include "gemm_plan.lua", include "epilogue.lua", include "gemm_text.lua"
-local subgroups, blocks = include "subgroups.lua", include "blocks.lua"
+local subgroups, blocks, quads = include "subgroups.lua", include "blocks.lua", include "quads.lua"
 local ceil_div, widest = arithmetic.ceil_div, arithmetic.widest
 
 local skinny = { most = 16 }
@@ -48,8 +48,10 @@ function skinny.reductions(product)
   return { "shared", "subgroup" }
 end
 
--- schedule: group { along K, along the lines }, lines, vector, unroll, split_k, reduce, subgroup (its size).
+-- schedule: group { along K, along the lines }, lines, vector, unroll, split_k, reduce, subgroup (its size), dot ("none"; or
+-- "packed", of A in blocks: vectors are of words, of four bytes each).
 function skinny.plan(product, s)
+  if s.dot == "packed" then product = quads.apart(product) end
   local long, few = skinny.sides(product)
   local p = {
     product = product, element = product.op.type, parts = s.split_k, matrices = product.matrices, together = 1,
@@ -123,7 +125,7 @@ local function resources_of(p)
   }
 end
 
-local function values(p) return { plan = p, glsl = glsl, read_blocks = blocks.reader, text = text, epilogue = epilogue, invocations = invocations(p) } end
+local function values(p) return { plan = p, glsl = glsl, formats = blocks, text = text, epilogue = epilogue, invocations = invocations(p) } end
 
 function skinny.kernels(plan) gemm.kernels(plan, { template = "skinny.comp", resources = resources_of, values = values }) end
 

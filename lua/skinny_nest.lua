@@ -16,10 +16,11 @@ local function plan(d, w, product, s)
     op = op, sums = glsl.sums(op), wide = glsl.wide(glsl.sums(op)), parts = s.split_k, long = long, few = few,
     along_k = s.group[1], lanes = s.group[2], lines = s.lines, unroll = s.unroll, vector = s.vector,
     in_subgroup = w.is(s.reduce, "subgroup"),
+    together_k = s.dot and d.choose(w.is(s.dot, "packed"), 4, 1) or 1, -- what counts as one element of K is four then
   }
   p.chunk = long.along_k and 1 or p.vector
   p.count = p.lines * p.chunk
-  p.k_vector = long.along_k and p.vector or 1
+  p.k_vector = (long.along_k and p.vector or 1) * p.together_k
   p.tile = p.lanes * p.count
   p.steps = d.ceil_div(product.K, p.parts * p.along_k * p.k_vector * p.unroll)
   p.partials = d.choose(p.in_subgroup, d.ceil_div(p.along_k, s.subgroup), p.along_k)

@@ -3,7 +3,7 @@
 -- by the invocations of a workgroup, which add up what they have.
 local skinny, skinny_nest = include "skinny.lua", include "skinny_nest.lua"
 local gemm, matmul, subgroups = include "gemm_plan.lua", include "matmul.lua", include "subgroups.lua"
-local glsl, units = include "glsl.lua", include "units.lua"
+local glsl, units, quads = include "glsl.lua", include "units.lua", include "quads.lua"
 
 local product = matmul.declare({
   N = device.is_cpu and 1024 or 4096, M = 1, K = device.is_cpu and 1024 or 4096,
@@ -25,6 +25,9 @@ param.vector  = discrete(skinny.widths(product))                  -- elements of
 param.unroll  = discrete { 1, 2, 4, 8 }                           -- vectors (or elements) along K before the loop turns
 param.split_k = discrete { 1, 2, 4, 8, 16 }
 local reductions = skinny.reductions(product)
+if product.a.blocks and product.quads then
+  param.dot = categorical { "none", "packed" }                    -- products one by one, or of four bytes at once, B as q8_1
+end
 if #reductions > 1 then
   param.reduce = categorical(reductions)                          -- of what invocations along K have: where it meets
 end
@@ -33,6 +36,7 @@ local function schedule(c)
   return {
     group = { c.group[2], c.group[3] }, lines = c.lines, vector = c.vector, unroll = c.unroll, split_k = c.split_k,
     reduce = #reductions > 1 and c.reduce or "shared", subgroup = subgroups.size(c),
+    dot = product.a.blocks and product.quads and c.dot,
   }
 end
 
@@ -44,5 +48,6 @@ constraint("no empty part of K", function(c) return skinny.parts_are_there(plan(
 constraint("subgroups add up", function(c) return skinny.subgroups_fit(plan(c)) end)
 constraint("compiles quickly", function(c) return skinny.compiles_quickly(plan(c)) end)
 
+quads.quantise(plan, product)
 skinny.kernels(plan)
 skinny_nest.declare(product, schedule)

@@ -33,7 +33,9 @@
 #extension GL_EXT_shader_16bit_storage : require
 % end
 % if packed then
-#extension GL_EXT_spirv_intrinsics : require
+%   for _, name in ipairs(glsl.dot_extensions()) do
+#extension ${name} : require
+%   end
 % end
 % if p.hint then
 #extension GL_EXT_control_flow_attributes : require
@@ -57,7 +59,18 @@ ${last.text}
 % end
 % if a.place.blocks then
 
-${read_blocks(a.place.blocks, "a", a.vector)}
+${a.place.packed and formats.packed_reader(a.place.blocks, "a") or formats.reader(a.place.blocks, "a", a.vector)}
+%   if a.place.packed then
+// Runs of ${run} words: the scales of 32 weights, their bytes.
+uint word_of_a(uint at)
+{
+    const uint run = at / ${run}, word = at % ${run};
+%     local scale = "packHalf2x16(scale_a(32 * run))"
+%     if formats.runs(a.place.blocks) == 2 then scale = "packHalf2x16(vec2(scale_a(32 * run).x, scale_a(32 * run + 16).x))" end
+    return word == 0 ? ${scale} : bytes_a(8 * run + word - 1);
+}
+${formats.words("a", a.vector, function(at) return "word_of_a(" .. at .. ")" end)}
+%   end
 % end
 % each("staged", function(x)
 %   local copies = (p.together > 1 and p.together .. " x " or "") .. (x.stage == "double" and "2 x " or "")
@@ -66,9 +79,7 @@ shared ${stored(x.chunk)} tile_${x.name}[${p.together * x.shared_chunks}]; // ${
 %
 % if packed then
 
-// OpSDot of packed bytes (format 0): by its number, as few compilers know GL_EXT_integer_dot_product.
-spirv_instruction(extensions = ["SPV_KHR_integer_dot_product"], capabilities = [6019, 6018], id = 4450)
-int dot_of_bytes(uint x, uint y, spirv_literal int format);
+${glsl.dot_of_bytes()}
 %   -- Four rows as rows of words.
 %   each("place", function(x)
 %     if x.place.rows and not x.gather then
@@ -159,7 +170,27 @@ ${text.image(p, x)}
 %   if not packed then return of_a .. " * " .. register(b, m, k, width) end
 %   local dots = {}
 %   for j = m, m + width - 1 do dots[#dots + 1] = "dot_of_bytes(" .. of_a .. ", " .. register(b, j, k, 1) .. ", 0)" end
-%   return width == 1 and dots[1] or number(width) .. "(" .. table.concat(dots, ", ") .. ")"
+%   return width == 1 and dots[1] or glsl.vector(a.place.packed and "i32" or sums, width) .. "(" .. table.concat(dots, ", ") .. ")"
+% end
+%
+% -- The products of a run of A in blocks are added up as whole numbers before they get their scales. Element 0 has these.
+% local function product_of_run(n, m, k)
+%   local at, begin, runs = k % run, k // run * run, formats.runs(a.place.blocks)
+%   if at == 0 then return end
+%   local words = (run - 1) // runs
+%   local which, within = (at - 1) // words, (at - 1) % words
+%   local name = "part_" .. n .. "_" .. m .. "_" .. begin + which
+%   local declared = within == 0 and glsl.vector("i32", width) .. " " or ""
+            ${declared}${name} ${within == 0 and "=" or "+="} ${product_of(n, m, k)};
+%   if within < words - 1 then return end
+%   local function of_b(component)
+%     local all = {}
+%     for j = m, m + width - 1 do all[#all + 1] = "unpackHalf2x16(" .. register(b, j, begin, 1) .. ")" .. component end
+%     return number(width) .. "(" .. table.concat(all, ", ") .. ")"
+%   end
+%   local of_a = "unpackHalf2x16(" .. register(a, n, begin, 1) .. ")"
+%   local minimum = formats.has_minimum(a.place.blocks) and " - " .. of_a .. ".y * " .. of_b(".y") or ""
+            sum_${n}_${m} += ${of_a}${which == 0 and ".x" or ".y"} * ${of_b(".x")} * ${number(width)}(${name})${minimum};
 % end
 %
 % -- One step, written out: the products of `step` elements of K with all registers, in the order of the loops.
@@ -183,7 +214,11 @@ ${text.image(p, x)}
 %         local n, m, k = index.n, index.m, index.k
 %         need(q, a, n, k, at)
 %         need(q, b, m, k, at)
+%         if a.place.packed then
+%           product_of_run(n, m, k)
+%         else
             ${few}_${n}_${m} += ${product_of(n, m, k)};
+%         end
 %       end
 %     end
 %   end

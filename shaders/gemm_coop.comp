@@ -150,7 +150,7 @@ ${text.image(p, x)}
 %
 % -- Stores fragment i, j of the sums. A subgroup's invocations all take the same way.
 % local function store_straight(i, j, origin, c_row, pitch)
-%   local name, held, inside = "sum_" .. i .. "_" .. j, sums, {}
+%   local name, held, inside = "sum_" .. i .. "_" .. j, p.sums, {}
 %   local function become(element, text)
 %     if held ~= element then
         ${u.converted(text, element, name)}

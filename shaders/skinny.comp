@@ -10,8 +10,11 @@
 % local function binding(number) return "std430, set = 0, binding = " .. number end
 % local function stored(n) return glsl.vector(op.type, n) end
 % local function number(n) return glsl.vector(sums, n) end
-% local format = long.place.blocks -- what reads them gives floats
-% local function read_long(at) return (format and "weights_long(" or "matrix_long[") .. at .. (format and ")" or "]") end
+% local format, packed = long.place.blocks, long.place.packed -- what reads them gives floats, or words of bytes
+% local function read_long(at)
+%   return format and (packed and "words_long(" or "weights_long(") .. at .. ")" or "matrix_long[" .. at .. "]"
+% end
+% local factors = packed and "word" or sums
 // C[${product.N},${product.M}] = A B over ${product.K}${p.matrices > 1 and ", " .. p.matrices .. " times" or ""}:
 // ${long.tile} lines of ${long.name:upper()} a workgroup, ${p.count} an invocation; ${p.along_k} invocations share K.
 % for _, name in ipairs(glsl.extensions(op.type)) do
@@ -19,6 +22,9 @@
 % end
 % if format and op.type ~= "f16" then
 #extension GL_EXT_shader_16bit_storage : require
+% end
+% for _, name in ipairs(packed and glsl.dot_extensions() or {}) do
+#extension ${name} : require
 % end
 % if p.in_subgroup then
 #extension GL_KHR_shader_subgroup_${p.along_k % p.subgroup == 0 and "arithmetic" or "shuffle"} : require
@@ -28,14 +34,22 @@ layout(local_size_x = ${invocations[1]}, local_size_y = ${invocations[2]}) in;
 
 % local output = whole and glsl.output(op) or wide
 layout(${binding(long.place.binding)}) restrict readonly buffer Matrix { ${format and "uint16_t" or stored(p.vector)} matrix_long[]; };
-layout(${binding(few.place.binding)}) restrict readonly buffer Few { ${stored(p.few_vector)} matrix_few[]; };
+layout(${binding(few.place.binding)}) restrict readonly buffer Few { ${packed and glsl.vector("word", p.few_vector) or stored(p.few_vector)} matrix_few[]; };
+% if packed then
+layout(${binding(few.place.binding)}) restrict readonly buffer Scales { uint scales_few[]; };
+% end
 layout(${binding(whole and result.binding or op.bindings.scratch)}) restrict writeonly buffer MatrixC { ${glsl.vector(output, 1)} matrix_c[]; };
 % if whole and last.text ~= "" then
 ${last.text}
 % end
 % if format then
 
-${read_blocks(format, "long", p.vector)}
+${packed and formats.packed_reader(format, "long") or formats.reader(format, "long", p.vector)}
+% end
+% if packed then
+${formats.words("long", p.vector, function(at) return "bytes_long(" .. at .. ")" end)}
+
+${glsl.dot_of_bytes()}
 % end
 % if p.partials > 1 then
 shared ${glsl.vector(wide, width)} part[${p.lines * p.partials * p.lanes}]; // of ${p.count} lines, ${p.partials} along K, of each of ${p.lanes} lanes
@@ -59,7 +73,8 @@ shared ${glsl.vector(wide, width)} part[${p.lines * p.partials * p.lanes}]; // o
 %   if not loaded[name] then
 %     loaded[name] = true
 %     local at = long.along_k and sum("at", vector * p.along_k) or times(sum("at", e), long.place.pitch // p.vector)
-            const ${number(p.vector)} ${name} = ${glsl.converted(read_long(sum("line_" .. i, at)), format and "f32" or op.type, sums, p.vector)};
+%     local from = packed and "word" or format and "f32" or op.type
+            const ${glsl.vector(factors, p.vector)} ${name} = ${glsl.converted(read_long(sum("line_" .. i, at)), from, factors, p.vector)};
 %   end
 %   return long.along_k and components(name, p.vector, e % p.vector, 1) or name
 % end
@@ -76,13 +91,43 @@ shared ${glsl.vector(wide, width)} part[${p.lines * p.partials * p.lanes}]; // o
 %   local name = "x_" .. key
 %   if not loaded[name] then
 %     loaded[name] = true
-            const ${number(n)} ${name} = ${glsl.converted("matrix_few[" .. sum("origin_few", at) .. "]", op.type, sums, n)};
+            const ${glsl.vector(factors, n)} ${name} = ${glsl.converted("matrix_few[" .. sum("origin_few", at) .. "]", packed and "word" or op.type, factors, n)};
 %   end
 %   return components(name, n, place, 1)
 % end
 %
+% -- The same of A in blocks, with B as q8_1: dot products of a vector's words, which lie within a run, as whole numbers, and
+% -- then their scales. The minimum of a run is multiplied by whoever has its first word.
+% local function packed_products(elements)
+%   loaded = {}
+%   for e = 0, elements - 1, p.vector do
+%     local vector = sum("at", e // p.vector * p.along_k)
+%     for f = 0, few.lines - 1 do
+%       local run = over(times(vector, p.vector), 8)
+            const vec2 scale_x_${f}_${e} = unpackHalf2x16(scales_few[${sum(run, few.place.scales + f * product.K // 8)}]);
+%     end
+%     for i = 0, p.lines - 1 do
+            const vec2 scale_m_${i}_${e} = scale_long(${times(sum("line_" .. i, vector), 4 * p.vector)});
+%       for f = 0, few.lines - 1 do
+%         local dots = {}
+%         for word = e, e + p.vector - 1 do
+%           local of_matrix, of_vector = of_long(i, word), of_few(f, word)
+%           dots[#dots + 1] = "dot_of_bytes(" .. of_matrix .. ", " .. of_vector .. ", 0)"
+%         end
+%         local minimum = ""
+%         if formats.has_minimum(format) then
+%           local is_first = glsl.modulo(times(vector, p.vector), 8) .. " == 0"
+%           minimum = " - scale_m_" .. i .. "_" .. e .. ".y * (" .. is_first .. " ? scale_x_" .. f .. "_" .. e .. ".y : 0.0)"
+%         end
+            sum_${i}_${f} += scale_m_${i}_${e}.x * scale_x_${f}_${e}.x * float(${table.concat(dots, " + ")})${minimum};
+%       end
+%     end
+%   end
+% end
+%
 % -- The products of the first `elements` that a lane takes.
 % local function products(elements)
+%   if packed then return packed_products(elements) end
 %   loaded = {}
 %   for e = 0, elements - 1 do
 %     for i = 0, p.lines - 1 do
@@ -144,7 +189,7 @@ void main()
 % -- The result ---------------------------------------------------------------------------------------------------------
 %
 % -- Stores component j of line i, of line f of the few.
-% local origin_c = whole and text.origin(p, result, 1) or "0"
+% local origin_c = whole and text.origin(p, result, 1) or text.origin_of_parts(p, 1)
 % local function store(i, f, value)
 %   for j = 0, width - 1 do
 %     local of_long = sum(line(i), j)

@@ -199,13 +199,26 @@ static const char *value_of(const struct drawing *d, const char *name)
     return "";
 }
 
+// Returns the value that the cell has for a setting; NULL: it has none.
+static const char *fixed_value(const struct drawing *d, const char *name)
+{
+    for (int i = 0; i < d->cell->axes; i++)
+        if (strcmp(d->cell->axis[i].name, name) == 0)
+            return d->cell->axis[i].value;
+    return NULL;
+}
+
 // Strides, as rows and matrices of a product lie in memory: mostly packed (0), else far enough
 // apart for whatever is drawn. Other sizes are drawn from their range.
 static bool draw_size(struct drawing *d, const char *name, struct err *e)
 {
     const int64_t row = 80, matrix = row * row;
-    const char *preset = d->cell->preset;
+    const char *preset = d->cell->preset, *fixed = fixed_value(d, name);
     const struct range *range = NULL;
+    if (fixed) {
+        put(d, name, fixed);
+        return true;
+    }
     bool is_row = str_starts(name, "row_");
     if (is_row || str_starts(name, "batch_")) {
         int64_t least = is_row ? row : matrix;
@@ -232,6 +245,12 @@ static bool has_whole_type(const struct drawing *d)
     return e != ELEMENT_COUNT && !element_is_real(e);
 }
 
+static bool has_blocks(const struct drawing *d)
+{
+    const char *blocks = value_of(d, "blocks");
+    return *blocks && strcmp(blocks, "none") != 0;
+}
+
 static bool has_value(const struct script_setting *s, const char *value)
 {
     for (int i = 0; s->values[i]; i++)
@@ -243,11 +262,13 @@ static bool has_value(const struct script_setting *s, const char *value)
 // Draws the value of a choice. Choices that exclude each other are not drawn together.
 static void draw_choice(struct drawing *d, const struct script_setting *s)
 {
-    for (int i = 0; i < d->cell->axes; i++)
-        if (strcmp(d->cell->axis[i].name, s->name) == 0) {
-            put(d, s->name, d->cell->axis[i].value);
-            return;
-        }
+    const char *fixed = fixed_value(d, s->name);
+    if (fixed) {
+        put(d, s->name, fixed);
+        return;
+    }
+    if (has_blocks(d) && strcmp(s->name, "units") == 0)
+        return; // matrix units take none
     uint64_t count = 0;
     while (s->values[count])
         count++;
@@ -257,7 +278,7 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
         value = rng_below(d->rng, 2) && has_value(s, "none") ? "none" : "emulated";
     else if (strcmp(s->name, "blocks") == 0) // where they are the standard, K is made for them
         value = strcmp(s->standard, "none") ? s->values[1 + rng_below(d->rng, count - 1)] : "none";
-    else if (strcmp(s->name, "accumulate") == 0 && !is_half)
+    else if (strcmp(s->name, "accumulate") == 0 && (!is_half || has_blocks(d)))
         value = s->values[0];
     else if (strcmp(value, "leaky") == 0 && is_whole)
         value = "relu";
@@ -275,9 +296,8 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
 {
     int count;
     const struct script_setting *s = script_settings(standard, &count);
-    for (int i = 0; i < d->cell->axes; i++)
-        if (strcmp(d->cell->axis[i].name, "type") == 0)
-            put(d, "type", d->cell->axis[i].value);
+    if (fixed_value(d, "type"))
+        put(d, "type", fixed_value(d, "type"));
     bool is_computed = script_find_setting(standard, "shape");
     for (int i = 0; i < count; i++)
         if (is_computed) {
@@ -301,8 +321,7 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
         } else if (!draw_size(d, arena_strdup(&d->arena, s[i].name), e))
             return false;
     // Some sizes depend on each other.
-    const char *blocks = value_of(d, "blocks");
-    if (*blocks && strcmp(blocks, "none") != 0)
+    if (has_blocks(d))
         change(d, "row_a", 0), change(d, "row_b", 0);
     int64_t groups = strtoll(value_of(d, "groups"), NULL, 10);
     int64_t window = strtoll(value_of(d, "window"), NULL, 10);

@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "script/script.h"
 
-#define CELL_MAX_AXES 4
+#define CELL_MAX_AXES 8
 
 struct cell {
     const char *preset;

@@ -35,6 +35,8 @@ static const char *element_of(int32_t component)
     case 1: return "f32";
     case 3: return "i8";
     case 5: return "i32";
+    case 7: return "u8";
+    case 9: return "u32";
     default: return "";
     }
 }
@@ -45,7 +47,9 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
     snprintf(s.input, sizeof s.input, "%s", element_of(p->a));
     snprintf(s.sum, sizeof s.sum, "%s", element_of(p->c));
     bool halves = str_equal(s.input, "f16") && (str_equal(s.sum, "f16") || str_equal(s.sum, "f32"));
-    bool bytes = str_equal(s.input, "i8") && str_equal(s.sum, "i32");
+    bool is_u8 = str_equal(s.input, "u8");
+    bool bytes = ((is_u8 || str_equal(s.input, "i8")) && str_equal(s.sum, "i32")) ||
+                 (is_u8 && str_equal(s.sum, "u32"));
     if (p->scope == SCOPE_SUBGROUP && p->a == p->b && p->c == p->result && !p->saturates &&
         (halves || bytes) && (p->m | p->n | p->k) <= MOST_KHR_SIZE)
         matrix_units_add(u, &s);
@@ -136,16 +140,18 @@ void matrix_describe(struct adapter *a, VkInstance instance)
                 list[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV;
             if (get(d, &count, list) == VK_SUCCESS)
                 for (uint32_t i = 0; i < count; i++)
-                    matrix_add_properties(&a->info.matrix_nv, &(struct matrix_properties_khr){
-                                                                  .m = list[i].MSize,
-                                                                  .n = list[i].NSize,
-                                                                  .k = list[i].KSize,
-                                                                  .a = (int32_t)list[i].AType,
-                                                                  .b = (int32_t)list[i].BType,
-                                                                  .c = (int32_t)list[i].CType,
-                                                                  .result = (int32_t)list[i].DType,
-                                                                  .scope = (int32_t)list[i].scope,
-                                                              });
+                    if (list[i].AType != VK_COMPONENT_TYPE_UINT8_NV) // kernels have KHR's alone
+                        matrix_add_properties(&a->info.matrix_nv,
+                                              &(struct matrix_properties_khr){
+                                                  .m = list[i].MSize,
+                                                  .n = list[i].NSize,
+                                                  .k = list[i].KSize,
+                                                  .a = (int32_t)list[i].AType,
+                                                  .b = (int32_t)list[i].BType,
+                                                  .c = (int32_t)list[i].CType,
+                                                  .result = (int32_t)list[i].DType,
+                                                  .scope = (int32_t)list[i].scope,
+                                              });
             a->info.matrix_nv.api = a->info.matrix_nv.count ? MATRIX_NV : MATRIX_NONE;
             free(list);
         }

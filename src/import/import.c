@@ -117,5 +117,5 @@ void words_add_plain(struct str *s, const char *text)
 
 const char *words_element(const char *type)
 {
-    return str_equal(type, "f32") ? "f32" : "f16";
+    return str_equal(type, "f32") || str_equal(type, "bf16") ? type : "f16";
 }

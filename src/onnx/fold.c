@@ -23,11 +23,16 @@ static struct onnx_tensor *begin(const struct onnx_at *n, double **value)
     return t;
 }
 
-// Returns elements of the first input, without a copy unless it is a view itself or they are more
-// than it has.
-static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_strides *s)
+// Returns elements of the first input, rounded to a type (ONNX_UNKNOWN: they are not), without a
+// copy unless it is a view itself or they are more than it has.
+static struct onnx_tensor *fold_view(const struct onnx_at *n, const struct onnx_strides *s,
+                                     int type, bool saturates)
 {
-    struct onnx_view v = {.of = onnx_in(n, 0)->constant, .shape = s->shape, .first = s->offset};
+    struct onnx_view v = {.of = onnx_in(n, 0)->constant,
+                          .shape = s->shape,
+                          .first = s->offset,
+                          .type = type,
+                          .saturates = saturates};
     memcpy(v.stride, s->stride, sizeof v.stride);
     int64_t count = onnx_count(&s->shape);
     if (!v.of->view && count <= v.of->count) {
@@ -54,12 +59,6 @@ struct onnx_tensor *fold_same(const struct onnx_at *n)
     return t;
 }
 
-static bool is_real(int type)
-{
-    return type == ONNX_FLOAT || type == ONNX_DOUBLE || type == ONNX_FLOAT16 ||
-           type == ONNX_BFLOAT16;
-}
-
 static double element_for(const struct onnx_value *v, const struct onnx_shape *out, int64_t index)
 {
     return onnx_element(v->constant, onnx_broadcast_index(&v->shape, out, index));
@@ -82,7 +81,7 @@ struct onnx_tensor *fold_elements(const struct onnx_at *n)
             result = of(result, 0);
         for (int k = 1; k < inputs; k++)
             result = of(result, element_for(onnx_in(n, k), &out->shape, i));
-        value[i] = is_real(out->type) ? result : trunc(result);
+        value[i] = onnx_type_is_real(out->type) ? result : trunc(result);
     }
     return t;
 }
@@ -109,30 +108,20 @@ struct onnx_tensor *fold_range(const struct onnx_at *n)
     return t;
 }
 
-static double convert(double a, int type)
-{
-    switch (type) {
-    case ONNX_DOUBLE: return a;
-    case ONNX_FLOAT:
-    case ONNX_BFLOAT16: return (double)(float)a;
-    case ONNX_FLOAT16: return (double)half_to_float(half_from_float((float)a));
-    default: return trunc(a);
-    }
-}
-
 struct onnx_tensor *fold_cast(const struct onnx_at *n)
 {
     const struct onnx_value *x = onnx_in(n, 0);
     int to = onnx_out(n, 0)->type;
     int64_t count = onnx_count(&x->shape);
-    if (is_real(to) && to != ONNX_BFLOAT16 && count > MOST_FOLDED) // rounded where it is written
-        return fold_view(n, &(struct onnx_strides){.shape = {1, {count}}, .stride = {1}});
+    bool saturates = onnx_int(n->node, "saturate", 1) != 0;
+    if (count > MOST_FOLDED) { // rounded where it is read
+        struct onnx_strides all = {.shape = {1, {count}}, .stride = {1}};
+        return fold_view(n, &all, to, saturates);
+    }
     double *value;
     struct onnx_tensor *t = begin(n, &value);
-    for (int64_t i = 0; t && i < count; i++) {
-        double a = onnx_element(x->constant, i);
-        value[i] = to == ONNX_BOOL ? a != 0 : convert(a, to);
-    }
+    for (int64_t i = 0; t && i < count; i++)
+        value[i] = onnx_rounded(onnx_element(x->constant, i), to, saturates);
     return t;
 }
 
@@ -162,7 +151,7 @@ struct onnx_tensor *fold_moved(const struct onnx_at *n)
 {
     struct onnx_strides s;
     bool is_known = n->step->kind->move(n, 0, &s) == ONNX_OK;
-    return is_known ? fold_view(n, &s) : NULL;
+    return is_known ? fold_view(n, &s, ONNX_UNKNOWN, false) : NULL;
 }
 
 struct onnx_tensor *fold_gather(const struct onnx_at *n)

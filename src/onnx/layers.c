@@ -52,8 +52,11 @@ enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int
     if (v->constant)
         return onnx_unsupported(n, "'%s' is a constant", v->name);
     if (v->type != ONNX_FLOAT && v->type != ONNX_FLOAT16)
-        return onnx_unsupported(n, "'%s' is %s, kernels are there for float and float16", v->name,
-                                onnx_type_name(v->type));
+        return onnx_unsupported(n, "'%s' is %s, kernels are there for float and float16%s", v->name,
+                                onnx_type_name(v->type),
+                                onnx_type_is_real(v->type) && v->type != ONNX_DOUBLE
+                                    ? " (products of it give float, and none rounds that again)"
+                                    : "");
     if (onnx_count(&v->shape) < 1)
         return onnx_unsupported(n, "'%s' has no elements", v->name);
     if (!f->is_there) {

@@ -10,25 +10,43 @@
 
 static const struct {
     const char *name;
-    int bytes;
+    enum element element;
 } types[ONNX_TYPES] = {
-    [ONNX_FLOAT] = {"float", 4},       [ONNX_UINT8] = {"uint8", 1},
-    [ONNX_INT8] = {"int8", 1},         [ONNX_UINT16] = {"uint16", 2},
-    [ONNX_INT16] = {"int16", 2},       [ONNX_INT32] = {"int32", 4},
-    [ONNX_INT64] = {"int64", 8},       [ONNX_BOOL] = {"bool", 1},
-    [ONNX_FLOAT16] = {"float16", 2},   [ONNX_DOUBLE] = {"double", 8},
-    [ONNX_UINT32] = {"uint32", 4},     [ONNX_UINT64] = {"uint64", 8},
-    [ONNX_BFLOAT16] = {"bfloat16", 2},
+    [ONNX_FLOAT] = {"float", ELEMENT_F32},
+    [ONNX_UINT8] = {"uint8", ELEMENT_U8},
+    [ONNX_INT8] = {"int8", ELEMENT_I8},
+    [ONNX_UINT16] = {"uint16", ELEMENT_U16},
+    [ONNX_INT16] = {"int16", ELEMENT_I16},
+    [ONNX_INT32] = {"int32", ELEMENT_I32},
+    [ONNX_INT64] = {"int64", ELEMENT_I64},
+    [ONNX_BOOL] = {"bool", ELEMENT_U8},
+    [ONNX_FLOAT16] = {"float16", ELEMENT_F16},
+    [ONNX_DOUBLE] = {"double", ELEMENT_F64},
+    [ONNX_UINT32] = {"uint32", ELEMENT_U32},
+    [ONNX_UINT64] = {"uint64", ELEMENT_U64},
+    [ONNX_BFLOAT16] = {"bfloat16", ELEMENT_BF16},
+    [ONNX_FLOAT8E4M3FN] = {"float8e4m3fn", ELEMENT_F8E4M3},
+    [ONNX_FLOAT8E5M2] = {"float8e5m2", ELEMENT_F8E5M2},
 };
+
+static bool is_known(int type)
+{
+    return type > 0 && type < ONNX_TYPES && types[type].name;
+}
 
 int onnx_type_bytes(int type)
 {
-    return type > 0 && type < ONNX_TYPES ? types[type].bytes : 0;
+    return is_known(type) ? element_bytes(types[type].element) : 0;
 }
 
 const char *onnx_type_name(int type)
 {
-    return onnx_type_bytes(type) ? types[type].name : "of a type that tilewalk does not know";
+    return is_known(type) ? types[type].name : "of a type that tilewalk does not know";
+}
+
+bool onnx_type_is_real(int type)
+{
+    return is_known(type) && element_is_real(types[type].element);
 }
 
 int64_t onnx_count(const struct onnx_shape *s)
@@ -52,11 +70,19 @@ bool onnx_fits(const struct onnx_shape *s)
 
 // --- elements ---
 
-static double single(uint32_t bits)
+double onnx_rounded(double a, int type, bool saturates)
 {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return (double)value;
+    if (type == ONNX_BOOL)
+        return a != 0;
+    if (!onnx_type_is_real(type))
+        return trunc(a);
+    enum element e = types[type].element;
+    double most = element_most(e);
+    if (saturates && element_bytes(e) == 1 && !isnan(a))
+        a = fmin(fmax(a, -most), most);
+    uint64_t bits;
+    element_put(&bits, e, 0, a);
+    return element_get(&bits, e, 0);
 }
 
 double onnx_element(const struct onnx_tensor *t, int64_t index)
@@ -67,27 +93,15 @@ double onnx_element(const struct onnx_tensor *t, int64_t index)
             at += index % t->view->shape.size[i] * t->view->stride[i];
             index /= t->view->shape.size[i];
         }
-        return onnx_element(t->view->of, at);
+        double a = onnx_element(t->view->of, at);
+        return t->view->type ? onnx_rounded(a, t->view->type, t->view->saturates) : a;
     }
     if (!t->raw)
         return t->value ? t->value[index] : t->fill;
-    int bytes = types[t->type].bytes;
-    const unsigned char *raw = t->raw + index * bytes;
-    uint64_t bits = 0;
-    for (int i = 0; i < bytes; i++)
-        bits |= (uint64_t)raw[i] << (8 * i);
-    double real;
-    switch (t->type) {
-    case ONNX_FLOAT: return single((uint32_t)bits);
-    case ONNX_DOUBLE: memcpy(&real, &bits, sizeof real); return real;
-    case ONNX_FLOAT16: return (double)half_to_float((uint16_t)bits);
-    case ONNX_BFLOAT16: return single((uint32_t)bits << 16);
-    case ONNX_INT8: return (double)(int8_t)bits;
-    case ONNX_INT16: return (double)(int16_t)bits;
-    case ONNX_INT32: return (double)(int32_t)bits;
-    case ONNX_INT64: return (double)(int64_t)bits;
-    default: return (double)bits;
-    }
+    size_t bytes = (size_t)onnx_type_bytes(t->type);
+    uint64_t bits = 0; // aligned
+    memcpy(&bits, t->raw + (uint64_t)index * bytes, bytes);
+    return element_get(&bits, types[t->type].element, 0);
 }
 
 // --- attributes ---

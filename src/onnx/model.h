@@ -33,11 +33,17 @@ enum onnx_type { // as the format numbers them
     ONNX_UINT32 = 12,
     ONNX_UINT64 = 13,
     ONNX_BFLOAT16 = 16,
+    ONNX_FLOAT8E4M3FN = 17,
+    ONNX_FLOAT8E5M2 = 19,
     ONNX_TYPES
 };
 
 const char *onnx_type_name(int type); // "float"; "of a type that tilewalk does not know"
 int onnx_type_bytes(int type);        // 0: none of these
+bool onnx_type_is_real(int type);     // false: whole numbers, or none of these
+// Returns a number rounded to the type as Cast does; `saturates` is its attribute, for the types of
+// 8 bits: what is too large becomes the largest number, else infinity or what is no number.
+double onnx_rounded(double a, int type, bool saturates);
 
 struct onnx_shape {
     int rank;
@@ -55,6 +61,8 @@ struct onnx_view {                // some elements of a constant, or all, in ano
     const struct onnx_tensor *of; // which is no view
     struct onnx_shape shape;
     int64_t first, stride[ONNX_MAX_RANK];
+    int type; // that they are rounded to; ONNX_UNKNOWN: they are not
+    bool saturates;
 };
 
 // A constant. Its elements are bytes of the file, or computed numbers, or one number for all, or

@@ -325,7 +325,7 @@ static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct on
 {
     int type = out->type;
     bool is_unsigned = type == ONNX_UINT32 || type == ONNX_UINT64;
-    bool is_short = type == ONNX_FLOAT16 || type == ONNX_BFLOAT16; // the bits of an int32_data
+    bool is_small = onnx_type_is_real(type) && onnx_type_bytes(type) <= 2; // bits of int32_data
     size_t count = type == ONNX_FLOAT    ? t->n_float_data
                    : type == ONNX_DOUBLE ? t->n_double_data
                    : type == ONNX_INT64  ? t->n_int64_data
@@ -339,7 +339,7 @@ static bool read_listed(struct reading *r, const Onnx__TensorProto *t, struct on
     double *value = keep(r, count, sizeof *value);
     out->value = value;
     for (size_t i = 0; i < count; i++) {
-        if (is_short) {
+        if (is_small) {
             int32_t bits = t->int32_data[i];
             const unsigned char raw[2] = {(unsigned char)(bits & 255),
                                           (unsigned char)(bits >> 8 & 255)};

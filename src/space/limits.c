@@ -63,8 +63,8 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
     for (text += length; *text; text += used) {
         struct matrix_shape s = {0};
         unsigned m, n, k;
-        if (sscanf(text, " %5ux%5ux%5u.%3[fi0-9].%3[fi0-9]%n", &m, &n, &k, s.input, s.sum, &used) !=
-                5 ||
+        if (sscanf(text, " %5ux%5ux%5u.%3[fiu0-9].%3[fiu0-9]%n", &m, &n, &k, s.input, s.sum,
+                   &used) != 5 ||
             m == 0 || n == 0 || k == 0 || (m | n | k) > UINT16_MAX ||
             (text[used] != ' ' && text[used] != '\0'))
             return false;

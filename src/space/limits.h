@@ -25,7 +25,8 @@ enum matrix_api { MATRIX_NONE, MATRIX_NV, MATRIX_KHR, MATRIX_API_COUNT };
 
 struct matrix_shape {
     uint16_t m, n, k;
-    char input[4], sum[4]; // A and B's element, C's: "f16" with "f16" or "f32", "i8" with "i32"
+    // A and B's element, C's: "f16" with "f16" or "f32", "i8" with "i32", "u8" with "i32" or "u32"
+    char input[4], sum[4];
 };
 
 struct matrix_units {

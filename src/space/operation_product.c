@@ -90,13 +90,16 @@ static const struct operation_choice product_choices[] = {
     SUM_TYPES, LAYOUTS, SUM_ACCUMULATE, EPILOGUE_CHOICES, {NULL, NULL, false},
 };
 
-// Weights in blocks are A's, in the memory layout of models: the operand of few bits.
+// Weights in blocks are A's, in the memory layout of models: the operand of few bits. `b` says what
+// kernels may multiply B as, which bounds their rounding: with q8_1, as 32 whole numbers with a
+// scale.
 static const struct operation_choice matmul_choices[] = {
     SUM_TYPES,
     LAYOUTS,
     SUM_ACCUMULATE,
     EPILOGUE_CHOICES,
     {"blocks", (const char *const[]){"none", "q4_0", "q8_0", "q4_K", "q6_K", NULL}, false},
+    {"b", (const char *const[]){"float", "q8_1", NULL}, false},
     {NULL, NULL, false},
 };
 
@@ -177,6 +180,8 @@ static bool product_complete(struct operation *o, struct err *e)
             return err_set(e, "%s: %s lets the matrices of %s overlap", o->kind->name,
                            p->batch_name, p->name);
     }
+    if (!is_batched(o) && !operation_blocks(o) && operation_chooses(o, "b", "q8_1"))
+        return err_set(e, "%s: b = \"q8_1\" needs A in blocks", o->kind->name);
     return epilogue_check(o, e);
 }
 

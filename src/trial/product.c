@@ -16,7 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LARGEST_ADDEND 8 // of exact bias and residual
+#define LARGEST_ADDEND 8  // of exact bias and residual
+#define RUN            32 // numbers of q8_1, of the largest size 127, that have a scale
 #define DEVIATIONS     10
 
 // The ways in which kernels may compute a sum.
@@ -208,6 +209,10 @@ static struct tolerance product_tolerance(const struct operation *o, enum input_
     // deviation u / sqrt(12) / sqrt(3), and ten deviations of all together are allowed.
     if (operation_blocks(o) && type_of(o) == ELEMENT_F16)
         sum += DEVIATIONS * 0x1p-11 / 6 * sqrt(k);
+    // The same of B, whose unit is the largest of 32 numbers / 127, at most 1 / 127. Scales, and
+    // what is subtracted of weights, are halves then: three errors of products up to 2.
+    if (operation_blocks(o) && operation_chooses(o, "b", "q8_1"))
+        sum += DEVIATIONS * (1.0 / 127 + 6 * 0x1p-11) / 6 * sqrt(k);
     t.absolute += fabs(operation_real(o, "scale")) * slope * (sum + s.error);
     return t;
 }
@@ -287,15 +292,36 @@ static double *dequantized(const struct block_format *f, const struct tensor *t,
     return wide;
 }
 
+// Fills B with numbers that q8_1 rounds nothing of: the largest of a run is 127 times a power of
+// two, the others are whole multiples of that.
+static void fill_runs(const struct tensor *t, bool is_transposed, struct rng *r, void *out)
+{
+    int64_t k = t->size[is_transposed], columns = t->size[!is_transposed];
+    int64_t step = t->stride[is_transposed], column = t->stride[!is_transposed];
+    for (int64_t m = 0; m < columns; m++)
+        for (int64_t run = 0; run < k; run += RUN) {
+            double unit = ldexp(1, (int)rng_below(r, 3) - 1);
+            int64_t largest = (int64_t)rng_below(r, RUN), sign = rng_below(r, 2) ? 1 : -1;
+            for (int64_t i = 0; i < RUN; i++) {
+                int64_t q = i == largest ? 127 * sign : (int64_t)rng_below(r, 15) - 7;
+                element_put(out, t->element, m * column + (run + i) * step, unit * (double)q);
+            }
+        }
+}
+
 static bool matmul_fill(const struct operation *o, enum input_set set, struct rng *r, int index,
                         void *out)
 {
     const struct block_format *f = operation_blocks(o);
     const struct filling by = {.low = -1, .high = 1};
     struct tensor tensor[OPERATION_MAX_TENSORS];
+    operation_tensors(o, tensor);
+    if (index == 1 && set == INPUT_EXACT && operation_chooses(o, "b", "q8_1")) {
+        fill_runs(&tensor[1], operation_choice(o, "layout")[1] == 't', r, out);
+        return true;
+    }
     if (!f || index > 0)
         return false;
-    operation_tensors(o, tensor);
     fill_blocks(f, tensor_count(tensor) / block_bytes(f), set == INPUT_EXACT ? NULL : &by, r, out);
     return true;
 }

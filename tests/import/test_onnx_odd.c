@@ -4,6 +4,7 @@
 #include "onnx_text.h"
 #include "wording.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,78 @@ static void constants_of_all_types_are_cast(void **state)
     for (int i = 0; i < 3; i++)
         assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], i), whole[i], 0);
     lowered_finish(&m);
+}
+
+// Casts of constants round as the standard says: a table of numbers, and what each type makes of
+// it. 1e30f is no float16 and no type of 8 bits, 0.1 none of any.
+static void casts_round(void **state)
+{
+    static const float x[8] = {1, 0.1f, 450, 464, 1e30f, -INFINITY, NAN, 0x1.1p-9f};
+    static const struct {
+        const char *attributes;
+        float expected[8];
+    } cast[] = {
+        {"to=16", {1, 0.10009765625f, 450, 464, 0x1.94p99f, -INFINITY, NAN, 0x1.1p-9f}},
+        {"to=10", {1, 0x1.998p-4f, 450, 464, INFINITY, -INFINITY, NAN, 0x1.1p-9f}},
+        {"to=17", {1, 0.1015625f, 448, 448, 448, -448, NAN, 0x1p-9f}},
+        {"to=17 saturate=0", {1, 0.1015625f, 448, 448, NAN, NAN, NAN, 0x1p-9f}},
+        {"to=19", {1, 0.09375f, 448, 448, 57344, -57344, NAN, 0x1p-9f}},
+        {"to=19 saturate=0", {1, 0.09375f, 448, 448, INFINITY, -INFINITY, NAN, 0x1p-9f}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cast / sizeof *cast; k++) {
+        struct str g = begin(SIZES(1, 8), SIZES(1, 8));
+        onnx_put_typed(&g, "c", ONNX_FLOAT, SHAPE(1, 8), x, sizeof x);
+        onnx_put_node(&g, "Cast", "c", "small", cast[k].attributes);
+        onnx_put_node(&g, "Cast", "small", "f", "to=1");
+        onnx_put_node(&g, "Mul", "x f", "y", "");
+        struct lowered m = lower(&g);
+        assert_int_equal(m.layers.layer_count, 1);
+        for (int i = 0; i < 8; i++) {
+            double got = onnx_weight(&m.layers.layer[0].weights[0], i);
+            double expected = (double)cast[k].expected[i];
+            if (got != expected && !(isnan(got) && isnan(expected)))
+                fail_msg("%s: %g becomes %.9g, not %.9g", cast[k].attributes, (double)x[i], got,
+                         expected);
+        }
+        lowered_finish(&m);
+    }
+}
+
+// Constants of small floats are read as they lie in the file.
+static void small_floats_are_read(void **state)
+{
+    static const uint8_t bits[4] = {0x38, 0x01, 0xfe, 0xc4};
+    static const uint16_t brain[4] = {0x3f80, 0xc049, 0x0001, 0x7f7f};
+    static const struct {
+        int type;
+        const void *data;
+        size_t bytes;
+        float expected[4];
+    } of[] = {
+        {ONNX_FLOAT8E4M3FN, bits, sizeof bits, {1, 0x1p-9f, -448, -3}},
+        {ONNX_FLOAT8E5M2, bits, sizeof bits, {0.5f, 0x1p-16f, NAN, -4}},
+        {ONNX_BFLOAT16, brain, sizeof brain, {1, -3.140625f, 0x1p-133f, 0x1.fep127f}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        struct str g = begin(SIZES(1, 4), SIZES(1, 4));
+        onnx_put_typed(&g, "c", of[k].type, SHAPE(1, 4), of[k].data, of[k].bytes);
+        onnx_put_node(&g, "Cast", "c", "f", "to=1");
+        onnx_put_node(&g, "Mul", "x f", "y", "");
+        struct lowered m = lower(&g);
+        for (int i = 0; i < 4; i++) {
+            double got = onnx_weight(&m.layers.layer[0].weights[0], i);
+            double expected = (double)of[k].expected[i];
+            if (got != expected && !(isnan(got) && isnan(expected)))
+                fail_msg("%s: %.9g, not %.9g", onnx_type_name(of[k].type), got, expected);
+        }
+        lowered_finish(&m);
+    }
+    struct str g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_node(&g, "Cast", "x", "small", "to=16");
+    onnx_put_node(&g, "Relu", "small", "y", "");
+    expect_lacking(&g, "small", "bfloat16");
 }
 
 static void constants_have_the_remainder_that_is_asked_for(void **state)
@@ -151,10 +224,10 @@ static void tensors_beyond_a_buffer_are_refused(void **state)
 static void constants_of_unknown_types_are_named(void **state)
 {
     (void)state;
-    enum { TEXTS = 8, FLOAT8 = 17 };
-    for (int type = TEXTS; type <= FLOAT8; type += FLOAT8 - TEXTS) {
+    static const int types[] = {8, 14, 18, 20, 23}; // texts, complex, float8 without -0, float4
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct str g = begin(SIZES(1, 3), SIZES(1, 3));
-        onnx_put_typed(&g, "w", type, SHAPE(2, 3, 3), numbers, 9);
+        onnx_put_typed(&g, "w", types[i], SHAPE(2, 3, 3), numbers, 9);
         onnx_put_node(&g, "MatMul", "x w", "y", "");
         expect_lacking(&g, "y", "'w' is of a type that tilewalk does not know");
     }
@@ -560,6 +633,8 @@ TEST_GROUP(onnx_odd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_of_all_types_are_cast),
+        cmocka_unit_test(casts_round),
+        cmocka_unit_test(small_floats_are_read),
         cmocka_unit_test(constants_have_the_remainder_that_is_asked_for),
         cmocka_unit_test(a_split_that_fails_leaves_nothing),
         cmocka_unit_test(columns_are_no_channels),

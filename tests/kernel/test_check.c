@@ -265,16 +265,11 @@ static void test_check_length(void **state)
 TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_formats),
-        cmocka_unit_test(test_check_features),
-        cmocka_unit_test(test_check_version),
-        cmocka_unit_test(test_check_double),
-        cmocka_unit_test(test_check_matrix),
-        cmocka_unit_test(test_check_length),
-        cmocka_unit_test(test_check_unknown),
-        cmocka_unit_test(test_check_subgroups),
-        cmocka_unit_test(test_matrix_subgroups),
+        cmocka_unit_test(test_check),           cmocka_unit_test(test_check_formats),
+        cmocka_unit_test(test_check_features),  cmocka_unit_test(test_check_version),
+        cmocka_unit_test(test_check_double),    cmocka_unit_test(test_check_matrix),
+        cmocka_unit_test(test_check_length),    cmocka_unit_test(test_check_unknown),
+        cmocka_unit_test(test_check_subgroups), cmocka_unit_test(test_matrix_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

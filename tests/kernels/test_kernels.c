@@ -6,6 +6,7 @@
 //     TILEWALK_UNITS=khr                         only those on matrix units, or emulated ones
 //     TILEWALK_SEED=2                            other kernels than without
 //     TILEWALK_NAMED=1                           a line for each, before it runs
+//     TILEWALK_SET='blocks=q4_K K=256'           only those with these settings
 #include "engine/cell.h"
 #include "engine/sample.h"
 #include "gpu/vk.h"
@@ -13,10 +14,12 @@
 #include "kernel/kernel.h"
 #include "proof.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_STATEMENTS 150 // CPU drivers translate about a thousand a second
@@ -26,6 +29,8 @@ static const char *only; // preset: NULL, all
 static int rounds = 1;
 static uint64_t seed = 1;
 static const char *units; // NULL: as it comes
+static struct setting given[CELL_MAX_AXES];
+static int given_count;
 
 // False: it was left out, as it does not run on the matrix units that are asked for.
 static bool check_cell(const struct cell *cell, const char *device_type, const struct limits *l,
@@ -54,6 +59,46 @@ static bool check_cell(const struct cell *cell, const char *device_type, const s
     return !is_left_out;
 }
 
+// Adds a setting to a cell. False: the cell has another value for it.
+static bool add_setting(struct cell *cell, const struct setting *s)
+{
+    for (int i = 0; i < cell->axes; i++)
+        if (str_equal(cell->axis[i].name, s->name))
+            return str_equal(cell->axis[i].value, s->value);
+    assert_true(cell->axes < CELL_MAX_AXES);
+    cell->axis[cell->axes++] = *s;
+    return true;
+}
+
+// Products of `gemm` with A in blocks, which its cells do not have: K has to fit.
+static int check_quantised(const struct limits *l, struct rng *r)
+{
+    static const char *const blocks[] = {"q4_0", "q8_0", "q4_K", "q6_K"};
+    struct cell cell = {
+        "gemm",
+        5,
+        {{"type", "f16"}, {"layout", "nn"}, {"batch", "1"}, {"K", "256"}, {"b", "q8_1"}}};
+    int checked = 0;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks && !only && !units && !given_count; i++) {
+        struct cell of = cell;
+        of.axis[of.axes++] = (struct setting){"blocks", blocks[i]};
+        of.axis[1].value = i % 2 ? "nt" : "nn";
+        checked += check_cell(&of, "cpu", l, r);
+    }
+    return checked;
+}
+
+// Reads TILEWALK_SET: settings with spaces between them.
+static void read_settings(char *text)
+{
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+        char *value = strchr(word, '=');
+        assert_true(value && given_count < CELL_MAX_AXES);
+        *value = '\0';
+        given[given_count++] = (struct setting){word, value + 1};
+    }
+}
+
 static void all_presets_are_right(void **state)
 {
     struct limits l = gpu_get_info(gpu)->limits;
@@ -67,16 +112,19 @@ static void all_presets_are_right(void **state)
     if (!cells_list(&l, &all, &e))
         fail_msg("%s", err_format(&e, message, sizeof message));
     assert_true(all.count > 0);
-    int checked = 0;
+    int checked = check_quantised(&l, &r);
     for (int i = 0; i < rounds * all.count; i++) {
         const struct cell *cell = &all.cell[i % all.count];
         const char *device_type = (i + i / all.count) % 2 ? "discrete" : "cpu";
         if (only && !str_equal(cell->preset, only))
             continue;
         struct cell on_units = *cell;
+        bool is_left_out = false;
         if (units && on_units.axes < CELL_MAX_AXES)
             on_units.axis[on_units.axes++] = (struct setting){"units", units};
-        checked += check_cell(&on_units, device_type, &l, &r);
+        for (int k = 0; k < given_count; k++)
+            is_left_out |= !add_setting(&on_units, &given[k]);
+        checked += is_left_out ? 0 : check_cell(&on_units, device_type, &l, &r);
     }
     const char *layer = gpu->messages    ? "messages of the validation layer"
                         : gpu->messenger ? "the validation layer is silent"
@@ -144,6 +192,9 @@ TEST_GROUP(kernels)
         rounds = atoi(getenv("TILEWALK_ROUNDS"));
     if (getenv("TILEWALK_SEED"))
         seed = strtoull(getenv("TILEWALK_SEED"), NULL, 10);
+    char *settings = getenv("TILEWALK_SET") ? mem_strdup(getenv("TILEWALK_SET")) : NULL;
+    if (settings)
+        read_settings(settings);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_are_found),
         cmocka_unit_test(all_presets_are_right),
@@ -157,5 +208,6 @@ TEST_GROUP(kernels)
         gpu->adapter.info.limits.matrix = gpu->adapter.info.matrix_khr;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     gpu_close(gpu);
+    free(settings);
     return failed;
 }

@@ -10,8 +10,9 @@
 static void there_and_back(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"none", "nv 16x16x16.f16.f32",
-                                        "khr 16x8x16.f16.f16 65535x1x32.i8.i32 16x8x16.f16.f32"};
+    static const char *const texts[] = {
+        "none", "nv 16x16x16.f16.f32",
+        "khr 16x8x16.f16.f16 65535x1x32.i8.i32 8x8x8.u8.u32 16x8x16.f16.f32"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct matrix_units u;
         struct str out = {0};
