@@ -64,6 +64,15 @@ function coop.widths(place, element)
   return widths
 end
 
+-- The widest of them that fragments of `extent` lines and `k` elements along K are made of.
+function coop.widest(place, element, extent, k)
+  local widest = 1
+  for _, n in ipairs(coop.widths(place, element)) do
+    if (place.along_k and k or extent) % n == 0 then widest = n end
+  end
+  return widest
+end
+
 -- Returns whether an operand of the product can be transposed.
 function coop.can_transpose(product) return not (product.a.along_k and product.b.along_k) end
 

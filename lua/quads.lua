@@ -10,10 +10,10 @@
 -- K of B: eight words of bytes and one with two f16, the scale and the sum of what the bytes stand for (ggml's q8_1). It has
 -- them in scratch memory in one of two orders:
 --
---     quads.of(product)        for tiles: the word of the scale, then those of the bytes; an operand's run is nine elements of
---                              K, and K is so many. Bytes are multiplied and added up as whole numbers, which become a float
---                              with the next run's scale
---     quads.apart(product)     for few columns: all bytes, and all scales behind them; K is a fourth
+--     quads.of(product)                for tiles: the word of the scale, then those of the bytes. A run is nine elements of K,
+--                                      of A too: scales go through tiles as bytes do, and what is summed of a run as whole
+--                                      numbers gets its scales at the end of the run
+--     quads.apart(product)             for few columns: all bytes, and all scales behind them; K is a fourth
 --     quads.quantise(plan, product)    declares the pass, for plans whose products are such
 --
 -- Their A has `packed`: it is read as words, and B `scales`: where its scales begin.

@@ -75,13 +75,7 @@ local source = "vk_cooperative_matrix_perf (8 subgroups, 64 bytes of K, 16 bytes
 
 local function begin_there(product, name, shape, turns, others)
   local op, points = product.op, {}
-  local function width(place, lines)
-    local best = 1
-    for _, n in ipairs(coop.widths(place, op.type)) do
-      if (place.along_k and shape.k or lines) % n == 0 then best = n end
-    end
-    return best
-  end
+  local function width(place, lines) return coop.widest(place, op.type, lines, shape.k) end
   local function add(subgroups, fragments, transpose)
     local rows, columns = subgroups[2] * fragments[2] * shape.m, subgroups[3] * fragments[3] * shape.n
     if rows > 2 * product.N or columns > 2 * product.M then return end

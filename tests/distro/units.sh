@@ -12,12 +12,12 @@ ninja -C build tests/test_kernels >/dev/null
 log=$(mktemp) status=0
 trap 'rm -f "$log"' EXIT
 for preset; do
-    if TILEWALK_DATA=. TILEWALK_UNITS=khr TILEWALK_PRESET=$preset TILEWALK_ROUNDS=$rounds TILEWALK_SEED=$seed build/tests/test_kernels kernels \
+    if TILEWALK_DATA=. TILEWALK_NAMED=1 TILEWALK_UNITS=khr TILEWALK_PRESET=$preset TILEWALK_ROUNDS=$rounds TILEWALK_SEED=$seed build/tests/test_kernels kernels \
         >"$log" 2>&1; then
-        grep 'random kernels' "$log"
+        grep ' random kernels ' "$log"
     else
         status=1
-        cat "$log"
+        tail -n 20 "$log"
     fi
 done
 exit $status

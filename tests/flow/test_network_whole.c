@@ -191,7 +191,7 @@ static void test_on_matrix_units(void **state)
     cJSON_ArrayForEach(task, tasks)
     {
         r = RUN(b, "show", arena_printf(&b->arena, "%g", number_of(task, "session")));
-        assert_contains(r.out, "matrix=8x8x8 ");
+        assert_contains(r.out, " matrix=");
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { F16 = 0, F32 = 1, F64 = 2, I8 = 3, I32 = 5, U8 = 7 };
+enum { F16 = 0, F32 = 1, F64 = 2, I8 = 3, I32 = 5, U8 = 7, U32 = 9 };
 enum { WORKGROUP = 2, SUBGROUP = 3 };
 
 static const struct matrix_properties_khr usual = {
@@ -29,10 +29,15 @@ static void types(void **state)
     p.a = p.b = I8;
     p.c = p.result = I32;
     matrix_add_properties(&u, &p);
+    p.a = p.b = U8;
+    matrix_add_properties(&u, &p);
+    p.c = p.result = U32;
+    matrix_add_properties(&u, &p);
     u.api = MATRIX_KHR;
     struct str text = {0};
     matrix_units_add_text(&u, &text);
-    assert_string_equal(str_text(&text), "khr 16x8x4.f16.f32 16x8x4.f16.f16 16x8x4.i8.i32");
+    assert_string_equal(str_text(&text), "khr 16x8x4.f16.f32 16x8x4.f16.f16 16x8x4.i8.i32 "
+                                         "16x8x4.u8.i32 16x8x4.u8.u32");
     str_finish(&text);
 }
 
@@ -49,7 +54,7 @@ static void others(void **state)
     assert_int_equal(taken(p), 0);
     p = usual, p.b = F32;
     assert_int_equal(taken(p), 0);
-    p = usual, p.a = p.b = U8, p.c = p.result = I32;
+    p = usual, p.a = p.b = I8, p.c = p.result = U32;
     assert_int_equal(taken(p), 0);
     p = usual, p.a = p.b = F64, p.c = p.result = F64;
     assert_int_equal(taken(p), 0);

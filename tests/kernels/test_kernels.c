@@ -5,6 +5,7 @@
 //     TILEWALK_PRESET=gemm TILEWALK_ROUNDS=20    20 of each type, layout and the like of one preset
 //     TILEWALK_UNITS=khr                         only those on matrix units, or emulated ones
 //     TILEWALK_SEED=2                            other kernels than without
+//     TILEWALK_NAMED=1                           a line for each, before it runs
 //     TILEWALK_SET='blocks=q4_K K=256'           only those with these settings
 #include "engine/cell.h"
 #include "engine/sample.h"
@@ -49,6 +50,8 @@ static bool check_cell(const struct cell *cell, const char *device_type, const s
     bool ok = !is_left_out && s && sample_draw(s, l, r, &c, &e);
     if (ok)
         config_add_json(script_space(s), &c, &set);
+    if (ok && getenv("TILEWALK_NAMED"))
+        print_message("%s\n", str_text(&set));
     if (!is_left_out && (!ok || !proof_run(gpu, s, &c, 1, &wrong, &e)))
         fail_msg("%s: %s", str_text(&set), err_format(&e, message, sizeof message));
     script_destroy(s);

@@ -12,14 +12,7 @@ local rows, columns = size("rows", 2), size("columns", 2) -- fragments of a subg
 local down, across = size("down", 2), size("across", 2)   -- subgroups
 local transpose = choice("transpose", coop.transposes)
 
--- The widest vector that fragments are made of.
-local function widest(place, extent)
-  local fitting = 1
-  for _, n in ipairs(coop.widths(place, op.type)) do
-    if (place.along_k and shape.k or extent) % n == 0 then fitting = n end
-  end
-  return fitting
-end
+local function widest(place, extent) return coop.widest(place, op.type, extent, shape.k) end
 
 param.only = discrete { 1 }
 local plan = derived(function()
