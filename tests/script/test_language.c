@@ -269,7 +269,8 @@ static void the_device_is_what_the_options_say(void **state)
                        .i8 = true};
     struct err e;
     assert_true(matrix_units_parse("nv 8x8x8.i8.i32 16x8x4.f16.f32", &l.matrix));
-    assert_true(matrix_units_parse("khr 8x8x8.i8.i32 32x8x4.f16.f32*64", &l.flexible));
+    static const char flexible[] = "khr 8x8x8.i8.i32 32x8x4.f16.f32*64";
+    assert_true(matrix_units_parse(flexible, &l.flexible));
     struct script_options o = {.texts = texts, .text_count = 2, .limits = &l, .device_type = "cpu"};
     struct script *s = script_create(&o, &e);
     assert_non_null(s);

@@ -14,6 +14,7 @@ static void fill(struct limits *l, int field)
     const struct limits_field *f = &limits_fields[field];
     void *at = (char *)l + f->offset;
     uint32_t *number = at;
+    static const char flexible[] = "khr 8x8x8.f16.f32 8x8x8.f16.f32*128 8x8x8.f16.f32*65535";
     switch (f->type) {
     case LIMITS_NUMBER:
     case LIMITS_BITS:
@@ -32,8 +33,7 @@ static void fill(struct limits *l, int field)
         assert_true(matrix_units_parse("khr 16x8x65535.f16.f32 8x8x32.i8.i32", at));
         return;
     case LIMITS_FLEXIBLE: // the last two differ by their invocations alone
-        assert_true(
-            matrix_units_parse("khr 8x8x8.f16.f32 8x8x8.f16.f32*128 8x8x8.f16.f32*65535", at));
+        assert_true(matrix_units_parse(flexible, at));
         assert_int_equal(((struct matrix_units *)at)->count, 3);
         return;
     }
