@@ -11,8 +11,7 @@
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
 -- offered: dot, lanes, ends, edges, fragments, swizzle, widen.
 
-local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
-local quads = include "quads.lua"
+local gemm, gemm_nest, subgroups, quads = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua", include "quads.lua"
 
 local gemm_rules = {}
 
