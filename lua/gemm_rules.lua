@@ -62,9 +62,6 @@ function gemm_rules.plan(product, of)
   local schedule = schedule_of(product)
   local plan = derived(function(c) return gemm.plan(of and of(c) or product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
-  if product.a.blocks and product.quads then
-    constraint("whole runs of weights", function(c) return c.dot == "none" or c.tile_k[3] % 8 == 0 end)
-  end
   if product.op.accumulate == "mixed" then
     constraint("few sums in halves", function(c) return gemm.halves_fit(plan(c)) end)
   end
@@ -78,6 +75,9 @@ function gemm_rules.plan(product, of)
   end
   if gemm.edges(product) then
     constraint("a tile to be shifted", function(c) return c.edges == "guarded" or plan(c).a.shifted or plan(c).b.shifted end)
+  end
+  if product.a.blocks and product.quads then
+    constraint("whole runs of weights", function(c) return c.dot == "none" or c.tile_k[3] % 8 == 0 end)
   end
   return plan, schedule
 end
