@@ -99,7 +99,7 @@ function gemm_rules.begin(product)
       vector_a = widest(product.a), vector_b = widest(product.b), order = { "k", "m", "n" }, unroll = 2048, explicit = "hint",
       split_k = 1, walk = "group8", together = product.matrices > 1 and 1 or nil, lanes = gemm.lanes and 8 or nil,
       fragments = gemm.fragments and "late" or nil, swizzle = swizzles and "xor" or nil, ends = ends and "guarded" or nil,
-      edges = edges and "guarded" or nil,
+      edges = edges and "guarded" or nil, dot = product.quads and "none" or nil,
       subgroup_size = subgroups.choices > 1 and subgroups.least or nil,
     }
   end
