@@ -11,8 +11,7 @@
 -- vector_b, order, unroll, explicit, split_k, walk; of several matrices: together; of convolutions: index; and what is
 -- offered: dot, lanes, ends, edges, fragments, swizzle, widen.
 
-local gemm, gemm_nest, subgroups = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua"
-local quads = include "quads.lua"
+local gemm, gemm_nest, subgroups, quads = include "gemm_plan.lua", include "gemm_nest.lua", include "subgroups.lua", include "quads.lua"
 
 local gemm_rules = {}
 
@@ -63,9 +62,6 @@ function gemm_rules.plan(product, of)
   local schedule = schedule_of(product)
   local plan = derived(function(c) return gemm.plan(of and of(c) or product, schedule(c)) end)
   constraint("vectors divide what is loaded", function(c) return gemm.vectors_fit(plan(c)) end)
-  if product.a.blocks and product.quads then
-    constraint("whole runs of weights", function(c) return c.dot == "none" or c.tile_k[3] % 8 == 0 end)
-  end
   if product.op.accumulate == "mixed" then
     constraint("few sums in halves", function(c) return gemm.halves_fit(plan(c)) end)
   end
@@ -79,6 +75,9 @@ function gemm_rules.plan(product, of)
   end
   if gemm.edges(product) then
     constraint("a tile to be shifted", function(c) return c.edges == "guarded" or plan(c).a.shifted or plan(c).b.shifted end)
+  end
+  if product.a.blocks and product.quads then
+    constraint("whole runs of weights", function(c) return c.dot == "none" or c.tile_k[3] % 8 == 0 end)
   end
   return plan, schedule
 end
@@ -100,7 +99,7 @@ function gemm_rules.begin(product)
       vector_a = widest(product.a), vector_b = widest(product.b), order = { "k", "m", "n" }, unroll = 2048, explicit = "hint",
       split_k = 1, walk = "group8", together = product.matrices > 1 and 1 or nil, lanes = gemm.lanes and 8 or nil,
       fragments = gemm.fragments and "late" or nil, swizzle = swizzles and "xor" or nil, ends = ends and "guarded" or nil,
-      edges = edges and "guarded" or nil,
+      edges = edges and "guarded" or nil, dot = product.quads and "none" or nil,
       subgroup_size = subgroups.choices > 1 and subgroups.least or nil,
     }
   end
