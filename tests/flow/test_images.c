@@ -388,7 +388,8 @@ static void exports_have_them(void **state)
     const char *file = write_kind(b, kind_named("array of images"), NULL, NULL);
     struct result r = RUN(b, "tune", file, "--trials", "1", "--seed", "1");
     assert_ok(&r);
-    r = RUN(b, "export", "1", "--out", box_path(b, "out"), "--name", "k", "--verify");
+    r = RUN(b, "export", "1", "--out", box_path(b, "out"), "--name", "k", "--verify", "--slower",
+            "100000");
     assert_ok(&r);
     char *json = box_read(b, box_path(b, "out/k.json"));
     static const char *const parts[] = {

@@ -115,7 +115,7 @@ static void test_check_formats(void **state)
     if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
         fail_msg("%s", e.text);
     struct kernel_uses uses = kernel_descriptor_uses(&f, &p);
-    assert_int_equal(f.descriptor_count, 3); // the sampler is not used
+    assert_int_equal(f.descriptor_count, 4); // with the sampler
     assert_int_equal(uses.read, 7);          // any of `b` by that index
     assert_int_equal(uses.written, 1 << 2 | 1 << 3);
     assert_int_equal(uses.images, 7);
@@ -265,16 +265,11 @@ static void test_check_length(void **state)
 TEST_GROUP(check)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_formats),
-        cmocka_unit_test(test_check_features),
-        cmocka_unit_test(test_check_version),
-        cmocka_unit_test(test_check_double),
-        cmocka_unit_test(test_check_matrix),
-        cmocka_unit_test(test_check_length),
-        cmocka_unit_test(test_check_unknown),
-        cmocka_unit_test(test_check_subgroups),
-        cmocka_unit_test(test_matrix_subgroups),
+        cmocka_unit_test(test_check),           cmocka_unit_test(test_check_formats),
+        cmocka_unit_test(test_check_features),  cmocka_unit_test(test_check_version),
+        cmocka_unit_test(test_check_double),    cmocka_unit_test(test_check_matrix),
+        cmocka_unit_test(test_check_length),    cmocka_unit_test(test_check_unknown),
+        cmocka_unit_test(test_check_subgroups), cmocka_unit_test(test_matrix_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
