@@ -251,6 +251,10 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
     }
     for (int i = 0; i < o->host.count; i++) {
         const char *name = o->host.item[i].text;
+        if (str_equal(o->host.item[i].note, SCAFFOLD_ANY_FORMAT)) {
+            str_printf(out, "      %.60s = \"" SCAFFOLD_ANY_FORMAT "\",\n", name);
+            continue;
+        }
         if (o->host.item[i].note) {
             str_printf(out, "      -- [\"%.60s(x)\"] = \"(x)\", -- or a type\n", name);
             continue;

@@ -152,6 +152,15 @@ static int count_outputs(const struct scaffold_buffers *b)
     return count;
 }
 
+// Appends the rest of a tensor, behind its name.
+static void add_size(const struct scaffold_buffers *b, const char *element, struct str *out)
+{
+    str_add(out, b->channels > 1 ? "\", 4 * N" : "\", N");
+    if (!str_equal(element, "f32"))
+        str_printf(out, ", type = \"%s\"", element);
+    str_add(out, " }");
+}
+
 // Appends the inputs or the outputs, { { "A", N }, ... }; returns how many.
 static int add_tensors(const struct scaffold_buffers *b, bool outputs, struct str *out)
 {
@@ -161,10 +170,7 @@ static int add_tensors(const struct scaffold_buffers *b, bool outputs, struct st
             continue;
         str_add(out, count++ ? ",\n             { \"" : "{ \"");
         add_buffer(b, i, out);
-        str_add(out, b->channels > 1 ? "\", 4 * N" : "\", N");
-        if (!str_equal(element_of(b->at[i]), "f32"))
-            str_printf(out, ", type = \"%s\"", element_of(b->at[i]));
-        str_add(out, " }");
+        add_size(b, element_of(b->at[i]), out);
     }
     return count;
 }
@@ -186,10 +192,15 @@ void scaffold_add_operator(const struct scaffold_buffers *b, struct str *out)
 {
     struct str inputs = {0}, outputs = {0};
     int results = count_outputs(b);
-    if (!add_tensors(b, false, &inputs))
-        str_add(&inputs, "{ \"INPUT\", N }");
-    if (!add_tensors(b, true, &outputs))
-        str_add(&outputs, "{ \"OUTPUT\", N }");
+    const char *element = b->count ? element_of(b->at[0]) : "f32";
+    if (!add_tensors(b, false, &inputs)) {
+        str_add(&inputs, "{ \"INPUT");
+        add_size(b, element, &inputs);
+    }
+    if (!add_tensors(b, true, &outputs)) {
+        str_add(&outputs, "{ \"OUTPUT");
+        add_size(b, element, &outputs);
+    }
     str_add(out,
             "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
             "or steps here;\n-- inputs and outputs are what its code reads and writes\n"

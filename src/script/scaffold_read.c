@@ -549,25 +549,27 @@ static int64_t read_count(struct code *c, int name)
     return is_at(c, name + 1, "[") ? number_of(c, text_until(c, name + 2, "]", &end)) : 1;
 }
 
-// Reads what is no block, from its word uniform on: QUALIFIERS TYPE NAME;
+// Reads what is no block, from its word uniform on: QUALIFIERS TYPE NAME; a qualifier may be a
+// macro.
 static int read_resource(struct code *c, int at, struct scaffold_buffer b, const struct layout *l)
 {
-    static const char qualifiers[] = " readonly writeonly restrict coherent volatile highp mediump "
-                                     "lowp ";
     struct scaffold *o = c->o;
-    for (; scaffold_is_listed(qualifiers, text_at(c, at + 1)); at++) {
+    for (; is_word(text_at(c, at + 3)); at++) {
         b.is_read_only = b.is_read_only || is_at(c, at + 1, "readonly");
         b.is_write_only = b.is_write_only || is_at(c, at + 1, "writeonly");
     }
     const char *type = text_at(c, at + 1), *name = text_at(c, at + 2);
     b.count = read_count(c, at + 2);
     bool is_known = !l->word || texel_format_named(l->word) != TEXEL_COUNT;
+    bool is_macro = !is_known && *l->word != 'r'; // as formats of GLSL begin
     if (str_equal(type, "sampler"))
         return at;
-    if (!scaffold_is_image(type) || !is_known || b.count < 1) {
+    if (!scaffold_is_image(type) || (!is_known && !is_macro) || b.count < 1) {
         add_name(o, &o->other, is_word(name) ? name : type, type);
         return at;
     }
+    if (is_macro)
+        add_name(o, &o->host, l->word, SCAFFOLD_ANY_FORMAT);
     b.name = b.word = name;
     b.type = b.image = type;
     b.format = l->word;

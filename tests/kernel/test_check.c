@@ -115,7 +115,7 @@ static void test_check_formats(void **state)
     if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
         fail_msg("%s", e.text);
     struct kernel_uses uses = kernel_descriptor_uses(&f, &p);
-    assert_int_equal(f.descriptor_count, 3); // the sampler is not used
+    assert_int_equal(f.descriptor_count, 4); // with the sampler
     assert_int_equal(uses.read, 7);          // any of `b` by that index
     assert_int_equal(uses.written, 1 << 2 | 1 << 3);
     assert_int_equal(uses.images, 7);

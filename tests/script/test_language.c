@@ -284,6 +284,36 @@ static void the_device_is_what_the_options_say(void **state)
     free(without);
 }
 
+// A kernel that sees a buffer in a format is rendered for a device that has it, in one use or
+// another.
+static void formats_belong_to_the_device(void **state)
+{
+    (void)state;
+    const struct script_text texts[] = {
+        {"a.lua", "a.lua",
+         OPERATOR PARAM
+         "\nkernel { template = 't.comp', groups = { 1 }, image = function(c) return { "
+         "A = { format = 'r16f' } } end }"},
+        {"t.comp", "t.comp", "x"}};
+    struct limits l = limits_vulkan_minimum;
+    struct script_options o = {.texts = texts, .text_count = 2, .limits = &l};
+    struct config c = {{4, 2}};
+    struct job job;
+    struct err e;
+    for (int has = 0; has < 2; has++) {
+        l.formats = has ? descriptor_bit(DESCRIPTOR_TEXELS, TEXEL_r16f) : 0;
+        struct script *s = script_create(&o, &e);
+        assert_non_null(s);
+        assert_int_equal(script_render(s, &c, &job, &e), has);
+        if (has)
+            assert_int_equal(job.pass[0].image[0].form.format, TEXEL_r16f);
+        else
+            assert_true(e.line == 2 && str_equal(e.file, "a.lua") && strstr(e.text, "r16f"));
+        job_finish(&job);
+        script_destroy(s);
+    }
+}
+
 static void a_space_alone_needs_nothing_else(void **state)
 {
     (void)state;
@@ -365,6 +395,7 @@ TEST_GROUP(language)
         cmocka_unit_test(numbers_are_overridden),
         cmocka_unit_test(modules_run_once_and_see_the_language),
         cmocka_unit_test(the_device_is_what_the_options_say),
+        cmocka_unit_test(formats_belong_to_the_device),
         cmocka_unit_test(a_space_alone_needs_nothing_else),
         cmocka_unit_test(derived_values_are_made_once_for_each_configuration),
         cmocka_unit_test(rules_become_callbacks),
