@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # The loaders are this system's. A bare machine may have none, and no xz either: the archive is gzip's.
-here=$1/tests/card archive=$2 to=$3 program
+here=$1/tests/card archive=$2 to=$3
 rm -rf "$to"
 mkdir -p "$to/loaders"
 cp "$archive" "$to/bundle.tar.gz"
