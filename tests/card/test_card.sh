@@ -51,3 +51,11 @@ done
 has 'ResNet-50 f16: best'
 bad=$(grep -c 'status [1-9]' "$folder/out/rows")
 [ "$bad" -le 1 ] || fail 'rows failed' # torch may be missing
+
+# --- the folder to carry ---
+echo archive >"$folder/archive"
+if ! "$here/card.sh" "$here/../.." "$folder/archive" "$folder/carry" >"$folder/out/rows" 2>&1 || [ ! -f "$folder/carry/second.sh" ] ||
+    ! cmp -s "$folder/archive" "$folder/carry/bundle.tar.gz"; then
+    fail "the folder is not filled"
+fi
+echo 'ok: the folder has what is carried'
