@@ -336,11 +336,7 @@ struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const st
             uint32_t bit = buffer >= 0 && buffer < 32 ? UINT32_C(1) << buffer : 0;
             uses.read |= d->read >> k & 1 ? bit : 0;
             uses.written |= d->written >> k & 1 ? bit : 0;
-            uses.images |= d->kind == DESCRIPTOR_STORAGE_IMAGE ||
-                                   d->kind == DESCRIPTOR_SAMPLED_IMAGE ||
-                                   d->kind == DESCRIPTOR_COMBINED
-                               ? bit
-                               : 0;
+            uses.may_write |= d->may_write >> k & 1 ? bit : 0;
         }
     }
     return uses;
@@ -403,7 +399,7 @@ bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const
                 "it writes to buffer %d, which is an input (bindings = says what each binding is; "
                 "inout = { OUTPUT = \"INPUT\" } where an output begins as an input)",
                 input);
-    else if (p->once && written & outputs)
+    else if (p->once && (written | kernel_descriptor_uses(f, p).may_write) & outputs)
         err_set(&raw, "it writes to the output, and is not timed (once = true is for what packs "
                       "inputs into scratch)");
     else

@@ -289,20 +289,31 @@ static bool read_composite(struct reader *r, const uint32_t *w, uint32_t n)
     return true;
 }
 
-// Notes an access to descriptors: a read of any that are meant, a write to the one that is.
-static void note_descriptor(struct reader *r, const struct id *p, const struct id *root,
-                            bool is_write)
+// Returns the descriptor that a variable is; NULL: it is none.
+static struct kernel_descriptor *descriptor_at(struct reader *r, const struct id *root)
 {
-    struct kernel_descriptor *d = r->facts->descriptor;
-    while (d < r->facts->descriptor + r->facts->descriptor_count && d->at != root->binding)
-        d++;
-    if (d == r->facts->descriptor + r->facts->descriptor_count)
-        return;
-    uint32_t one = d->count == 1 ? 1 : p->element ? UINT32_C(1) << (p->element - 1) % 32 : 0;
-    if (is_write)
-        d->written |= one;
-    else
-        d->read |= one ? one : UINT32_MAX;
+    struct kernel_facts *f = r->facts;
+    for (int i = 0; i < f->descriptor_count; i++)
+        if (root->has_binding && root->set == JOB_DESCRIPTOR_SET &&
+            f->descriptor[i].at == root->binding)
+            return &f->descriptor[i];
+    return NULL;
+}
+
+// Returns the elements that an access may mean.
+static uint32_t elements_of(const struct kernel_descriptor *d, const struct id *p)
+{
+    if (d->count == 1)
+        return 1;
+    return p->element ? UINT32_C(1) << (p->element - 1) % 32 : UINT32_MAX;
+}
+
+static void note_descriptor(struct kernel_descriptor *d, const struct id *p, bool is_write)
+{
+    uint32_t any = elements_of(d, p);
+    d->written |= is_write && any != UINT32_MAX ? any : 0;
+    d->may_write |= is_write ? any : 0;
+    d->read |= is_write ? 0 : any;
 }
 
 // Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the
@@ -313,8 +324,9 @@ static bool note_access(struct reader *r, uint32_t pointer, bool is_write)
     uint32_t *bound = is_write ? &f->written : &f->read;
     uint32_t *addressed = is_write ? &f->address_written : &f->address_read;
     const struct id *p = id_get(r, pointer), *root = id_get(r, p->root);
-    if (root->has_binding && root->set == JOB_DESCRIPTOR_SET)
-        note_descriptor(r, p, root, is_write);
+    struct kernel_descriptor *d = descriptor_at(r, root);
+    if (d)
+        note_descriptor(d, p, is_write);
     if (root->has_binding && root->set == 0 && root->binding < 32)
         *bound |= UINT32_C(1) << root->binding;
     if (p->address && (p->address - 1) / 8 < 32)
@@ -330,6 +342,16 @@ static bool note_write(struct reader *r, uint32_t pointer)
 static bool note_read(struct reader *r, uint32_t pointer)
 {
     return note_access(r, pointer, false);
+}
+
+// A function may read what it gets, and write to an image.
+static void note_argument(struct reader *r, uint32_t pointer)
+{
+    const struct id *p = id_get(r, pointer);
+    struct kernel_descriptor *d = descriptor_at(r, id_get(r, p->root));
+    if (d && (d->kind == DESCRIPTOR_STORAGE_IMAGE || d->kind == DESCRIPTOR_STORAGE_TEXELS))
+        d->may_write |= elements_of(d, p);
+    note_read(r, pointer);
 }
 
 // Returns the offset of a struct's member, as said before the instruction `end`; UINT32_MAX: it has
@@ -582,7 +604,7 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     case SpvOpAtomicLoad: return note_read(r, w[3]);
     case SpvOpFunctionCall:
         for (uint32_t i = 4; i < n; i++)
-            note_read(r, w[i]);
+            note_argument(r, w[i]);
         return true;
     case SpvOpCopyMemory: return note_read(r, w[2]) && note_write(r, w[1]);
     case SpvOpStore:

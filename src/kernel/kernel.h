@@ -26,12 +26,12 @@ struct spirv {
 #define KERNEL_MAX_CAPABILITIES 64
 
 // A descriptor, or an array of them, of set JOB_DESCRIPTOR_SET. Elements are bits: those that it
-// may read, and those that it certainly writes.
+// may read, those that it certainly writes, and all that it may write.
 struct kernel_descriptor {
     uint32_t at; // its binding
     enum descriptor kind;
     uint32_t count;
-    uint32_t read, written;
+    uint32_t read, written, may_write;
 };
 
 struct kernel_facts {
@@ -125,10 +125,9 @@ bool kernel_check_push(const struct spirv *s, const struct pass *p, struct err *
 bool kernel_check_use(const struct spirv *s, const struct kernel_facts *f, const struct pass *p,
                       const struct job_roles *r, struct err *e);
 
-// Returns the buffers of the job that a module's pass reads and writes through its descriptors, as
-// bits, and those that it sees as images.
+// Returns the buffers of the job that a module's pass uses through its descriptors, as bits.
 struct kernel_uses {
-    uint32_t read, written, images;
+    uint32_t read, written, may_write; // as in kernel_descriptor
 };
 struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const struct pass *p);
 // Returns whether a device has the formats of the pass' images and texel buffers; else `reason`

@@ -342,15 +342,18 @@ static bool refuse_kind(const struct binder *b, const struct binding *at, const 
 }
 
 // Returns the operator's buffer at a binding of set 0 where no list names them: they are those of
-// the bindings in turn, of an array as many as it has descriptors, of a sampler none.
+// the bindings in turn, of an array as many as it has descriptors, of a sampler none. Several
+// variables may be views of one binding.
 static uint32_t buffer_in_turn(const struct binder *b, uint32_t binding)
 {
-    uint32_t at = binding;
+    uint32_t at = binding, counted = 0; // bits of bindings
     for (uint32_t id = 0; id < b->bound; id++) {
         const struct resource *v = &b->id[id];
         const struct resource *type = get(b, word_of(b, get(b, word_of(b, v, 1)), 3));
-        if (op_of(b, v) != SpvOpVariable || !v->binding_at || v->binding >= binding || v->set)
+        if (op_of(b, v) != SpvOpVariable || !v->binding_at || v->binding >= binding || v->set ||
+            counted >> v->binding & 1)
             continue;
+        counted |= UINT32_C(1) << v->binding;
         struct shape s = shape_of(b, word_of(b, v, 3), type);
         at += (s.kind == DESCRIPTOR_SAMPLER ? 0 : s.count) - 1;
     }

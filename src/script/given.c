@@ -342,13 +342,26 @@ static void fill_images(lua_State *L, struct script *s, const struct stage *stag
         uint64_t bytes = image_bytes(&form);
         uint64_t room = buffer < tensors ? tensor_bytes(&tensor[buffer]) : 0;
         if (form.shape != IMAGE_TEXELS && room && (bytes > room || room - bytes >= 4))
-            luaL_error(L, "%s: its texels have %d bytes, its buffer has %d", what,
-                       (int)(bytes < INT32_MAX ? bytes : INT32_MAX),
-                       (int)(room < INT32_MAX ? room : INT32_MAX));
+            luaL_error(L, "%s: its texels have %I bytes, its buffer has %I", what,
+                       (lua_Integer)(bytes < INT64_MAX ? bytes : INT64_MAX), (lua_Integer)room);
         *pass_add_image(p) = (struct job_image){(uint8_t)buffer, form};
         lua_settop(L, table + 1);
     }
     lua_settop(L, table - 1);
+}
+
+void given_check_scratch(lua_State *L, const struct script *s, const struct job *j)
+{
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int scratch = operation_tensors(&s->operation, tensor);
+    for (int i = 0; i < j->pass_count; i++) {
+        const struct job_image *image = pass_image_of(&j->pass[i], scratch);
+        uint64_t bytes = image ? image_bytes(&image->form) : 0;
+        if (j->scratch_bytes && bytes > j->scratch_bytes)
+            luaL_error(L, "scratch: an image of %I bytes is more than its %I",
+                       (lua_Integer)(bytes < INT64_MAX ? bytes : INT64_MAX),
+                       (lua_Integer)j->scratch_bytes);
+    }
 }
 
 void given_begin(lua_State *L, struct script *s, const struct stage *stage, struct job *job)

@@ -424,6 +424,7 @@ static int visit_render(lua_State *L)
         rule_call(L, r->script, scratch->function, r->config);
         uint64_t bytes = (uint64_t)check_whole(L, -1, "scratch: the number of bytes", 0, INT64_MAX);
         r->job.scratch_bytes = (bytes + 3) / 4 * 4; // like every buffer (tensor_bytes)
+        given_check_scratch(L, r->script, &r->job);
         lua_pop(L, 1);
     }
     return 0;

@@ -255,6 +255,8 @@ void given_define(lua_State *L, struct script *s, const struct stage *stage, con
 void given_fill(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
                 struct pass *p);
 void given_begin(lua_State *L, struct script *s, const struct stage *stage, struct job *job);
+// Raises an error where scratch has no room for an image that a pass sees it as.
+void given_check_scratch(lua_State *L, const struct script *s, const struct job *j);
 // Reads a workgroup's size, where the kernel gives one.
 bool given_size(lua_State *L, struct script *s, const struct stage *stage, const struct config *c,
                 uint64_t out[3]);

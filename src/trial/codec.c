@@ -323,9 +323,10 @@ static void codec_resources(struct codec *c, struct pass *p)
         else if (!c->w)
             f->format = (uint8_t)texel_format_named(format);
         f->shape = (uint8_t)codec_int(c, "shape", f->shape, IMAGE_TEXELS, IMAGE_3D);
-        f->width = (uint32_t)codec_int(c, "width", f->width, 0, UINT32_MAX);
-        f->height = (uint32_t)codec_int(c, "height", f->height, 0, UINT32_MAX);
-        f->depth = (uint32_t)codec_int(c, "depth", f->depth, 0, UINT32_MAX);
+        int least = f->shape == IMAGE_TEXELS ? 0 : 1;
+        f->width = (uint32_t)codec_int(c, "width", f->width, least, UINT32_MAX);
+        f->height = (uint32_t)codec_int(c, "height", f->height, least, UINT32_MAX);
+        f->depth = (uint32_t)codec_int(c, "depth", f->depth, least, UINT32_MAX);
     }
 }
 

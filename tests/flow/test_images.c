@@ -119,8 +119,9 @@ static const struct kind kinds[] = {
      HEAD
      "layout(constant_id = 7) const int MANY = 3;\nlayout(push_constant) uniform P { int last; "
      "};\nlayout(binding = 0) readonly buffer X { float x[]; } many[MANY];\n"
+     "layout(binding = 0) readonly buffer X4 { vec4 x[]; } wide[3];\n"
      "layout(binding = 1) writeonly buffer Y { float y[]; };\n" MAIN
-     "y[at.x] = many[0].x[at.x] - many[1].x[at.x] + 4.0 * many[last].x[at.x]; }\n",
+     "y[at.x] = wide[0].x[at.x / 4][at.x % 4] - many[1].x[at.x] + 4.0 * many[last].x[at.x]; }\n",
      "many[1]", "many[0]"},
     {"array of buffers, named", // inputs and outputs in one array
      OPERATOR(IN_OUT("256", "f32")) BLOCKS KERNEL
@@ -158,8 +159,10 @@ static const char sums[] =
 static const char packs[] = "#version 450\nlayout(local_size_x = 16) in;\n"
                             "layout(binding = 0) readonly buffer A { vec4 x[]; };\n"
                             "layout(binding = 1, rgba32f) writeonly uniform image2D t;\n"
+                            "void put(writeonly image2D to, ivec2 at, vec4 v) {\n"
+                            "imageStore(to, at, v); }\n"
                             "void main() { ivec2 at = ivec2(gl_GlobalInvocationID);\n"
-                            "imageStore(t, at.yx, x[at.y * 16 + at.x]); }\n";
+                            "put(t, at.yx, x[at.y * 16 + at.x]); }\n";
 
 // Writes the files of a kind, with a replacement in its GLSL or its space file; returns the latter.
 static const char *write_kind(struct box *b, const struct kind *k, const char *from, const char *to)
@@ -287,6 +290,7 @@ static const struct mistake mistakes[] = {
     {"3D image", "readonly image3D t_in", "readonly image2DArray t_in", "2D array", NULL, NULL},
     {"2D array", "bindings = { 'Out', 'In' }", "bindings = { 'Out' }", "'t_in'", NULL, NULL},
     {"inout", "image = { Y = {", "image = { X = {", "'t_y'", NULL, NULL},
+    {"packed", "return 4096", "return 2048", "4096", NULL, NULL},
     {"array of buffers, named", "{ { 'In', 'Out' } }", "{ 'In', 'Out' }", "'both'", NULL, NULL},
     {"array of buffers, named", "{ { 'In', 'Out' } }", "{ {} }", "no buffers", NULL, NULL},
     {"array of buffers, named", "layout(set = 1, binding = 0) buffer X { float x[]; } both[2]",
@@ -332,6 +336,17 @@ static void mistakes_are_told(void **state)
     }
     if (wrong.length)
         fail_msg("%s", str_text(&wrong));
+}
+
+// What is not timed writes no output, not even in a function that gets the image.
+static void outputs_are_timed(void **state)
+{
+    struct box *b = *state;
+    const char *file = write_kind(b, kind_named("packed"), "'In', 'scratch' }, image = { scratch",
+                                  "'In', 'Out' }, image = { Out");
+    struct result r = RUN(b, "tune", file, "--trials", "2", "--seed", "1");
+    assert_contains(r.out, "compile 2");
+    assert_contains(r.out, "not timed");
 }
 
 // adopt proposes the forms: what it writes renders and compiles as it is. What cannot be bound is
@@ -415,7 +430,8 @@ TEST_GROUP(images)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(all_kinds_are_right),   FLOW_TEST(wrong_ones_are_found),
         FLOW_TEST(every_format_is_moved), FLOW_TEST(mistakes_are_told),
-        FLOW_TEST(adopt_proposes_them),   FLOW_TEST(exports_have_them),
+        FLOW_TEST(outputs_are_timed),     FLOW_TEST(adopt_proposes_them),
+        FLOW_TEST(exports_have_them),
     };
     if (!has_device())
         return EXIT_SKIPPED;
