@@ -206,8 +206,9 @@ static void describe_command(struct card *c)
         str_printf(&out, " --patience %" PRId64, r->patience);
     if (r->budget_seconds > 0)
         str_printf(&out, " --seconds %.10g", r->budget_seconds);
-    str_printf(&out, " --workers %d --seed %" PRIu64 " --trials %" PRId64, r->workers, r->seed,
-               r->budget_trials);
+    if (r->workers <= MOST_WORKERS) // several machines had more
+        str_printf(&out, " --workers %d", r->workers);
+    str_printf(&out, " --seed %" PRIu64 " --trials %" PRId64, r->seed, r->budget_trials);
     str_finish(&name);
     str_finish(&value);
     c->command = common_keep(c->arena, &out);

@@ -12,6 +12,8 @@
 #include "gpu/gpu.h"
 #include "report/text.h"
 
+enum { MOST_WORKERS = 64 }; // of --workers
+
 #define OPTION_DB                                                                                  \
     {                                                                                              \
         "db", OPTION_TEXT, "FILE", "database (default: $TILEWALK_DB, else the user's data folder)" \

@@ -116,7 +116,8 @@ extern const struct command cmd_tune;
          "end once the best reaches this share of the device's peak, such as 95% (devices "        \
          "--roof)"},                                                                               \
         {"patience", OPTION_INTEGER, "N", "end after N trials in a row without a gain", 1, 9e18},  \
-        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)", 1, 64}, \
+        {"workers", OPTION_INTEGER, "N", "worker processes (default: as fits the device)",         \
+         1,         MOST_WORKERS},                                                                 \
         OPTION_ON, OPTION_ACCESS, OPTION_GLSLANG, OPTION_SANDBOX, OPTION_DB, OPTION_JSON,          \
         {"show-rejected", OPTION_FLAG, NULL, "report rejected configurations too"},                \
         {"export", OPTION_TEXT, "DIR",                                                             \
