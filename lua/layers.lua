@@ -15,6 +15,12 @@ for _, preset in ipairs { "gemm", "bmm", "skinny", "conv1x1", "conv-implicit", "
   on_units[preset] = true
 end
 
+-- The choice `type` of a network. Products of other types have other outputs, which the next layer does not take.
+function layers.type()
+  return choice("type", { "f32", "f16" }, "f32",
+    "products of bf16 and f8 give f32, those of i8 and u8 i32, and no layer converts these for the next one")
+end
+
 local function product(t)
   if on_units[t.preset] then t.set.units = units end
   return layer(t)
