@@ -177,6 +177,9 @@ static const struct {
     {NETWORK INPUT "output(layer { name = 'a', preset = 'maxpool', set = { window = 60, "
                    "height = 1 }, from = x })",
      "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'gemm', from = { B = x }, "
+                   "set = { blocks = 'q4_0', N = 70016, M = 1, K = 65536 } })",
+     "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { Z = x } })", "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = x, residual = x } })",
      "net.lua:1"},
