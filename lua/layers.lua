@@ -8,7 +8,7 @@
 
 local layers = {}
 
--- What products run on, as the presets of these names have it (units.lua): the device's matrix units where it has them.
+-- The presets of these names run products on the device's matrix units where it has them; the choice is theirs (units.lua).
 local units = choice("units", { "auto", "khr", "nv", "emulated", "none" })
 local on_units = {}
 for _, preset in ipairs { "gemm", "bmm", "skinny", "conv1x1", "conv-implicit", "conv-winograd", "flash-attention" } do
