@@ -314,25 +314,58 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
 
 // --- push constants and uniform blocks ---
 
-static const char *value_of(const char *type)
+struct field_type {
+    const char *name; // as push constants of space files are written
+    int bytes, count; // of a component; of them in a vector
+    bool is_plain;    // a number stands for it
+};
+
+static struct field_type field_type_of(const char *type)
 {
-    bool is_wide = str_equal(type, "uint64_t") || str_equal(type, "int64_t");
-    bool is_whole = str_starts(type, "uint") || str_starts(type, "int") || str_equal(type, "bool");
-    return str_equal(type, "float")       ? "0.0"
-           : is_wide                      ? "{ \"u64\", 0 }"
-           : str_equal(type, "float16_t") ? "{ \"f16\", 0 }"
-           : is_whole                     ? "0"
-                                          : "{ \"f32\", 0 }";
+    static const struct field_type types[] = {
+        {"f32", 4, 1, .is_plain = true},  {"i32", 4, 1, .is_plain = true},
+        {"u32", 4, 1, .is_plain = true},  {"u32", 4, 1, .is_plain = true},
+        {"f16", 2, 1, .is_plain = false}, {"u64", 8, 1, .is_plain = false},
+        {"u64", 8, 1, .is_plain = false}};
+    static const char *const names[] = {"float",     "int",      "uint",   "bool",
+                                        "float16_t", "uint64_t", "int64_t"};
+    static const char *const vectors[] = {"vec", "ivec", "uvec", "bvec", "f16vec"};
+    for (int i = 0; i < 7; i++)
+        if (str_equal(type, names[i]))
+            return types[i];
+    for (int i = 0; i < 5; i++) {
+        const char *size = str_starts(type, vectors[i]) ? type + strlen(vectors[i]) : "";
+        if (*size >= '2' && *size <= '4' && !size[1])
+            return (struct field_type){types[i].name, types[i].bytes, *size - '0', false};
+    }
+    bool is_whole = str_starts(type, "uint") || str_starts(type, "int");
+    return (struct field_type){is_whole && *type == 'i' ? "i32"
+                               : is_whole               ? "u32"
+                                                        : "f32",
+                               0, 1, is_whole};
 }
 
-// Returns the type of a field that says its place.
-static const char *type_of(const char *type)
+// Appends the value of a field. `at` is the byte behind the field before, and behind this one then;
+// -1: nobody knows. Vectors are aligned like two or four of their components.
+static void add_value(const struct scaffold_field *f, int64_t *at, struct str *out)
 {
-    return str_equal(type, "uint64_t")                           ? "u64"
-           : str_equal(type, "float16_t")                        ? "f16"
-           : str_starts(type, "uint") || str_equal(type, "bool") ? "u32"
-           : str_starts(type, "int")                             ? "i32"
-                                                                 : "f32";
+    struct field_type t = field_type_of(f->type);
+    int64_t aligned = t.bytes * (t.count == 3 ? 4 : t.count);
+    int64_t place = f->offset >= 0        ? f->offset
+                    : *at < 0 || !t.bytes ? -1
+                                          : (*at + aligned - 1) / aligned * aligned;
+    bool is_moved = f->offset >= 0 || place != *at;
+    if (t.is_plain && f->offset < 0) {
+        str_add(out, *t.name == 'f' ? "0.0, " : "0, ");
+    } else {
+        str_printf(out, "{ \"%s\"", t.name);
+        for (int i = 0; i < t.count; i++)
+            str_add(out, ", 0");
+        if (is_moved && place >= 0)
+            str_printf(out, ", offset = %" PRId64, place);
+        str_add(out, " }, ");
+    }
+    *at = place < 0 || !t.bytes ? -1 : place + t.bytes * t.count;
 }
 
 // Appends the fields of a block, up to six in a line, with their names behind them; addresses are
@@ -340,6 +373,7 @@ static const char *type_of(const char *type)
 static int add_fields(const struct scaffold *o, int block, struct str *out)
 {
     int count = 0;
+    int64_t at = 0;
     for (int i = 0; i < o->field_count;) {
         const struct scaffold_field *first = &o->field[i];
         struct str names = {0}, values = {0};
@@ -347,13 +381,13 @@ static int add_fields(const struct scaffold *o, int block, struct str *out)
         for (; j < o->field_count && j < i + 6 && o->field[j].block == first->block &&
                str_equal(o->field[j].where, first->where);
              j++) {
-            if (o->field[j].block != block || scaffold_addressed_by(o, &o->field[j]))
+            if (o->field[j].block != block)
                 continue;
-            if (o->field[j].offset < 0)
-                str_printf(&values, "%s, ", value_of(o->field[j].type));
-            else
-                str_printf(&values, "{ \"%s\", 0, offset = %" PRId64 " }, ",
-                           type_of(o->field[j].type), o->field[j].offset);
+            if (scaffold_addressed_by(o, &o->field[j])) {
+                at = at < 0 ? at : at + 8;
+                continue;
+            }
+            add_value(&o->field[j], &at, &values);
             str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
             count++;
         }

@@ -554,10 +554,8 @@ static int64_t read_count(struct code *c, int name)
 static int read_resource(struct code *c, int at, struct scaffold_buffer b, const struct layout *l)
 {
     struct scaffold *o = c->o;
-    for (; is_word(text_at(c, at + 3)); at++) {
-        b.is_read_only = b.is_read_only || is_at(c, at + 1, "readonly");
-        b.is_write_only = b.is_write_only || is_at(c, at + 1, "writeonly");
-    }
+    while (is_word(text_at(c, at + 3)))
+        at++;
     const char *type = text_at(c, at + 1), *name = text_at(c, at + 2);
     b.count = read_count(c, at + 2);
     bool is_known = !l->word || texel_format_named(l->word) != TEXEL_COUNT;
@@ -579,31 +577,33 @@ static int read_resource(struct code *c, int at, struct scaffold_buffer b, const
     return at;
 }
 
-// Reads QUALIFIERS buffer NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants and
-// uniform blocks.
+// Reads QUALIFIERS buffer QUALIFIERS NAME { TYPE MEMBER ... } INSTANCE; and likewise push constants
+// and uniform blocks.
 static int read_block(struct code *c, int i, const struct layout *l)
 {
     struct scaffold *o = c->o;
     bool is_read_only = false, is_write_only = false;
     const char *where = i < c->count ? c->token[i].where : NULL;
-    int at = i;
-    for (; is_word(text_at(c, at)) && !is_at(c, at, "buffer") && !is_at(c, at, "uniform"); at++) {
-        is_read_only = is_read_only || is_at(c, at, "readonly");
-        is_write_only = is_write_only || is_at(c, at, "writeonly");
+    int at = i, last = i - 1; // word: the block's name
+    while (is_word(text_at(c, at)) && !is_at(c, at, "buffer") && !is_at(c, at, "uniform"))
+        at++;
+    for (; is_word(text_at(c, last + 1)); last++) {
+        is_read_only = is_read_only || is_at(c, last + 1, "readonly");
+        is_write_only = is_write_only || is_at(c, last + 1, "writeonly");
     }
-    const char *kind = text_at(c, at), *name = text_at(c, at + 1);
-    bool is_block = is_word(kind) && is_word(name) && is_at(c, at + 2, "{");
+    const char *kind = text_at(c, at), *name = text_at(c, last);
+    bool is_block = at < last && is_at(c, last + 1, "{");
     int64_t set = l->set ? number_of(c, l->set) : 0;
     if (is_block && l->is_push)
-        return read_fields(c, at + 2, -1);
+        return read_fields(c, last + 1, -1);
     if (is_block && str_equal(kind, "uniform")) {
         MEM_GROW(o->block, o->block_count, o->block_capacity);
         o->block[o->block_count++] =
             (struct scaffold_block){name, set, number_of(c, l->binding), where};
-        return read_fields(c, at + 2, o->block_count - 1);
+        return read_fields(c, last + 1, o->block_count - 1);
     }
     if (is_block && str_equal(kind, "buffer")) {
-        int end = skip(c, at + 2), member = at + 3;
+        int end = skip(c, last + 1), member = last + 2;
         while (is_word(text_at(c, member + 1)))
             member++; // behind qualifiers and the type
         bool is_named = is_word(text_at(c, end));

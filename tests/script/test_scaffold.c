@@ -66,6 +66,29 @@ static void too_many_constants(void **state)
     str_finish(&text);
 }
 
+// Qualifiers stand on both sides of the word, and members of blocks are vectors too.
+static void blocks_with_qualifiers(void **state)
+{
+    (void)state;
+    static const char text[] = "#version 450\nlayout(local_size_x = 64) in;\n"
+                               "layout(binding = 0) buffer restrict readonly A { float a[]; };\n"
+                               "layout(binding = 1) coherent buffer restrict B { float b[]; };\n"
+                               "layout(binding = 2) uniform highp restrict P {\n"
+                               "    int n; ivec4 size; float x; vec3 v; vec2 w; };\n"
+                               "layout(binding = 3, r32f) uniform restrict writeonly image2D c;\n"
+                               "void main() { b[0] = a[0]; imageStore(c, ivec2(0), vec4(x)); }\n";
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    const char *given = "{ \"i32\", 0, 0, 0, 0, offset = 16 }, 0.0, "
+                        "{ \"f32\", 0, 0, 0, offset = 48 }, { \"f32\", 0, 0, offset = 64 }, ";
+    assert_non_null(strstr(str_text(&lua), given));
+    assert_non_null(strstr(str_text(&lua), "inputs = { { \"A\""));
+    assert_int_equal(count_of(&lua, "uniform_P"), 2);
+    assert_int_equal(count_of(&lua, "r32f"), 1);
+    str_finish(&lua);
+}
+
 // The first of a number or a name becomes a parameter, and only where no condition leaves it out.
 static void constants_that_repeat(void **state)
 {
@@ -108,6 +131,7 @@ TEST_GROUP(scaffold)
         cmocka_unit_test(many_constants),
         cmocka_unit_test(too_many_constants),
         cmocka_unit_test(constants_that_repeat),
+        cmocka_unit_test(blocks_with_qualifiers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
