@@ -329,8 +329,8 @@ function text.column(p, vector, n)
 end
 
 -- The function finished_element(row, column, sum, first_row, first_column) of a fragment, or tile, that begins there: what the
--- sum becomes, as a number of the sums. `o`: last (epilogue.of, of one number; nil: none), stores (whether it stores it, where
--- it lies within C; else what it reads for others is anything).
+-- sum becomes, as a number of the sums. `o`: last (epilogue.of, of one number; nil: none), stores (it stores what lies within
+-- C; else it reads some row and column of C for what lies outside, and nothing is stored of that).
 function text.finished_element(p, o)
   local op, product, result, whole = p.product.op, p.product, p.product.result, p.parts == 1
   local sums = glsl.sums(op)

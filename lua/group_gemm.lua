@@ -20,7 +20,7 @@ local group_gemm = {}
 local aligned_bytes = 16 -- tensors begin at multiples of so many
 local fragment = 8       -- rows, columns and elements along K of what the loop nest counts
 
--- Whether matrix after matrix begins where a layout can.
+-- Returns whether each matrix of a batch begins where a layout can.
 local function is_aligned(count, elements, element) return count == 1 or elements * glsl.bytes(element) % aligned_bytes == 0 end
 
 local function operand(p, name, place, lines, tile)
@@ -132,9 +132,9 @@ function group_gemm.declare(product, api)
     subgroup = is_native and subgroups.smallest or nil,
     values = function(p) return { plan = p, glsl = glsl, text = text, epilogue = epilogue } end,
   })
-  -- As if subgroups, two below each other, staged tiles and multiplied fragments.
+  -- Counts as if subgroups, in two rows, staged tiles and multiplied fragments.
   nest(function(c, d)
-    local across = c.threads // (2 * lanes)
+    local across = d.max(1, d.min(c.threads // (2 * lanes), c.columns // fragment)) -- of subgroups, as far as there are columns
     coop_nest.add(d, product, {
       matrix = "fragment", rows = { 2, c.rows // (2 * fragment) }, columns = { across, c.columns // (across * fragment) },
       steps = c.depth // fragment, stage = "shared", skew = 0, vector_a = 1, vector_b = 1, store = "straight",

@@ -60,7 +60,7 @@ local function decoded(p, x)
   return table.concat(lines, "\n")
 end
 
--- What elements are read by; `parameters` before the two of a place.
+-- Returns the functions that read elements; `parameters` come before the two of a place.
 local function reader(p, x, parameters)
   local type, before = glsl.vector(p.product.op.type, 1), ""
   if x.place.blocks then before = blocks.reader(x.place.blocks, x.name, 1) .. "\n" end
@@ -237,7 +237,7 @@ end
 
 function group_units.of(p) return p.api == "nv2" and native(p) or emulated(p) end
 
--- What the two can have: sizes whose multiples are tiles, with the workgroup's invocations.
+-- Returns sizes whose multiples are tiles, with the workgroup's invocations.
 function group_units.shapes(api, input, sums)
   if api ~= "nv2" then return { { m = 8, n = 8, k = 8, invocations = 16 }, { m = 8, n = 8, k = 8, invocations = 32 } } end
   local found = {}
@@ -247,7 +247,7 @@ function group_units.shapes(api, input, sums)
   return found
 end
 
--- Why a device cannot; nil: it can.
+-- Returns what a device lacks; nil: nothing.
 function group_units.lacking(input, sums)
   if device.matrix_api ~= "khr" then return "matrix units that kernels reach through VK_KHR_cooperative_matrix" end
   for _, feature in ipairs { "workgroup", "flexible", "tensors", "elements" } do

@@ -8,11 +8,17 @@
 
 local layers = {}
 
--- What products run on, as the presets of these names have it (units.lua): the device's matrix units where it has them.
+-- The presets of these names run products on the device's matrix units where it has them; the choice is theirs (units.lua).
 local units = choice("units", { "auto", "khr", "nv", "emulated", "none" })
 local on_units = {}
 for _, preset in ipairs { "gemm", "bmm", "skinny", "conv1x1", "conv-implicit", "conv-winograd", "flash-attention" } do
   on_units[preset] = true
+end
+
+-- The choice `type` of a network. Products of other types have other outputs, which the next layer does not take.
+function layers.type()
+  return choice("type", { "f32", "f16" }, "f32",
+    "products of bf16 and f8 give f32, those of i8 and u8 i32, and no layer converts these for the next one")
 end
 
 local function product(t)

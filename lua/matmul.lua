@@ -55,6 +55,7 @@ function matmul.declare(standard, types, accumulate, has_blocks)
   epilogue.declare(fields)
   local batch = size("batch", 1)
   if quantised and batch > 1 then error("products of blocks are made one by one (batch = 1)") end
+  if quantised and fields.N * fields.K > 1 << 32 then error("A has more than 2^32 weights, kernels count them in 32 bits (choose smaller sizes)") end
   if has_blocks and batch == 1 then fields.blocks = format end
   if batch == 1 then return matmul.product(operator.matmul(fields)) end
   fields.batch = batch

@@ -203,7 +203,7 @@ end
 
 local multiples = { { 1, 1, 2 }, { 2, 1, 1 }, { 1, 2, 1 }, { 2, 2, 1 }, { 2, 2, 2 } }
 
--- Whether there are fragments of m x n sums that hold an element.
+-- Returns whether there are fragments of m x n sums that hold an element.
 function matrix_units.sums_in(api, m, n, element)
   if api == "emulated" then return true end
   for _, shape in ipairs(device.matrix) do
@@ -215,10 +215,10 @@ function matrix_units.sums_in(api, m, n, element)
   return false
 end
 
--- Whether rows of a fragment can be reduced.
+-- Returns whether rows of a fragment can be reduced.
 function matrix_units.reduces(api) return api == "khr" and device.matrix2.reductions end
 
--- Whether an operation of each element of a fragment can know its row and column.
+-- Returns whether an operation of each element of a fragment can know its row and column.
 function matrix_units.knows_elements(api) return api == "emulated" or api == "khr" and device.matrix2.elements end
 
 function matrix_units.of(s) return s.api == "emulated" and emulated(s) or native(s, words[s.api]) end

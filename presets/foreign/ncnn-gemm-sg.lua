@@ -8,6 +8,9 @@ local M, N, K = size("M", cpu and 64 or 1024), size("N", cpu and 64 or 1024), si
 local pack = choice("pack", { "4", "1" })
 local lanes = size("subgroup", device.subgroup_size > 1 and device.subgroup_size or 32)
 folder("ncnn", { file = "gemm_sg.comp", below = { "src/layer/vulkan/shader" }, what = "a checkout of ncnn, or its src/layer/vulkan/shader" })
+if device.subgroup_most == 0 and device.subgroup_size > 1 and lanes ~= device.subgroup_size then
+  error("subgroup is " .. device.subgroup_size .. " here (the device does not let kernels choose)")
+end
 if M % 4 + N % 4 + K % 4 > 0 then error("M, N and K are multiples of 4 here (an invocation computes 4 x 4, and reads as much)") end
 
 -- Invocations without a row or column of their tile read behind the matrices: `behind` elements more lie there.

@@ -5,8 +5,8 @@ network "AlexNet: 26 operators (a reconstruction, the papers do not list theirs)
 -- flattening, 3 products, 2 additions of a bias, a relu, and the 3 parts of a softmax. Bias and relu are computed with
 -- the sums that they follow, the softmax is one kernel, and flattening moves nothing.
 local batch, image = size("batch", 1), size("image", 227, 67)
-local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
+local type = layers.type()
 
 local x = input { name = "image", sizes = { batch, 3, image, image }, type = type }
 

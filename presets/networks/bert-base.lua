@@ -3,8 +3,8 @@ network "BERT-base: its encoder, without layer norm and masks of padding (no ope
 
 local layer_count, tokens = size("layers", 12), size("tokens", 128)
 local hidden, heads = 768, 12
-local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
+local type = layers.type()
 
 local x = input { name = "embeddings", sizes = { tokens, hidden }, type = type }
 

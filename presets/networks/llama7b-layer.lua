@@ -6,8 +6,8 @@ network "a decoder layer of a 7B language model, without RMS norm and rotary emb
 local tokens, context = size("tokens", 1), size("context", 512)
 local hidden, mlp = size("hidden", 4096, 128), size("mlp", 11008)
 local heads = hidden // 128
-local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
+local type = layers.type()
 
 local function dense(name, from, outputs, residual)
   return layers.dense { name, from, rows = tokens, outputs = outputs, residual = residual }

@@ -2,8 +2,8 @@
 network "MobileNet v1: depthwise and 1x1 convolutions, batch norm folded in, bias and relu as their epilogue"
 
 local batch, image = size("batch", 1), size("image", 224, 32)
-local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
+local type = layers.type()
 
 local x = input { name = "image", sizes = { batch, 3, image, image }, type = type }
 x = layers.convolution { "conv1", x, channels = 32, kernel = 3, stride = 2, padding = 1, bias = true, activation = "relu" }

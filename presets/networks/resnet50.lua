@@ -2,8 +2,8 @@
 network "ResNet-50: convolutions with batch norm folded in, relu and the shortcut as their epilogue"
 
 local batch, image = size("batch", 1), size("image", 224, 32)
-local type = choice("type", { "f32", "f16" })
 local layers = include "layers.lua"
+local type = layers.type()
 
 local function convolution(name, x, channels, kernel, stride, activation, shortcut)
   return layers.convolution {

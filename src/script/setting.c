@@ -64,11 +64,12 @@ static void check_new(lua_State *L, const struct script *s, const char *what, co
 }
 
 // The values that a setting may have: a size from `least` on, one of the words `values`, or a
-// number.
+// number. `why` (NULL: nothing) says why there are no other words.
 struct domain {
     bool is_whole;
     int64_t least;
     const char *const *values;
+    const char *why;
 };
 
 static bool is_among(const char *const *values, const char *text)
@@ -101,6 +102,8 @@ static bool fits(struct script *s, const char *name, const struct domain *d, str
         for (int i = 0; d->values[i] && text.length < COMPLAINT_MOST; i++)
             str_printf(&text, "%s %s", i ? "," : "", d->values[i]);
         str_add(&text, text.length >= COMPLAINT_MOST ? ", ..." : "");
+        if (d->why)
+            str_printf(&text, " (%s)", d->why);
     }
     o->error = arena_strdup(&s->arena, str_text(&text));
     str_finish(&text);
@@ -193,10 +196,10 @@ static int declare_number(lua_State *L) // number(name, standard) -> value
 
 // --- choices ---
 
-static int declare_choice(lua_State *L) // choice(name, values, standard) -> value
+static int declare_choice(lua_State *L) // choice(name, values, standard, why) -> value
 {
     struct script *s = script_loading(L, "choice");
-    lua_settop(L, 3);
+    lua_settop(L, 4);
     const char *name = check_identifier(L, 1, "choice");
     const char *what = lua_pushfstring(L, "choice '%s'", name);
     check_new(L, s, "choice", name);
@@ -227,7 +230,8 @@ static int declare_choice(lua_State *L) // choice(name, values, standard) -> val
         lua_settop(L, words);
     }
     lua_pop(L, 1);
-    const struct domain domain = {.values = values};
+    const char *why = lua_isnil(L, 4) ? NULL : check_string(L, 4, what);
+    const struct domain domain = {.values = values, .why = why};
     const char *given = lua_isnil(L, 3) ? values[0] : check_string(L, 3, what);
     if (!is_among(values, given))
         luaL_error(L, "%s: the standard '%s' is not among its values", what, given);

@@ -177,6 +177,9 @@ static const struct {
     {NETWORK INPUT "output(layer { name = 'a', preset = 'maxpool', set = { window = 60, "
                    "height = 1 }, from = x })",
      "net.lua:1"},
+    {NETWORK INPUT "output(layer { name = 'a', preset = 'gemm', from = { B = x }, "
+                   "set = { blocks = 'q4_0', N = 70016, M = 1, K = 65536 } })",
+     "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { Z = x } })", "net.lua:1"},
     {NETWORK INPUT "output(layer { name = 'a', " PRODUCT ", from = { A = x, residual = x } })",
      "net.lua:1"},
@@ -397,6 +400,30 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
+// Types whose products have another output are refused with the reason.
+static void types_that_do_not_chain_are_refused(void **state)
+{
+    static const char text[] =
+        NETWORK "local layers = include 'layers.lua' local type = layers.type() "
+                "local x = input { name = 'x', sizes = { 4, 8 }, type = type } "
+                "x = layers.dense { 'a', x, outputs = 8 } "
+                "output(layers.dense { 'b', x, outputs = 8 })";
+    static const char *const refused[] = {"bf16", "f8e4m3", "f8e5m2", "i8"};
+    struct setting set = {"type", "f16"};
+    struct network n;
+    struct err e;
+    (void)state;
+    assert_true(load_with(text, &set, 1, &n, &e));
+    assert_int_equal(n.task_count, 1);
+    network_finish(&n);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        set.value = refused[i];
+        assert_false(load_with(text, &set, 1, &n, &e));
+        assert_true(e.usage && strstr(e.text, set.value) && strstr(e.text, "converts"));
+        network_finish(&n);
+    }
+}
+
 // A parameter that only kernels on matrix units have.
 static bool is_on_units(const struct network_task *t, const struct limits *l)
 {
@@ -589,6 +616,7 @@ TEST_GROUP(network)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
+        cmocka_unit_test(types_that_do_not_chain_are_refused),
         cmocka_unit_test(layers_choose_matrix_units),
         cmocka_unit_test(smaller_sizes),
         cmocka_unit_test(large_networks),
