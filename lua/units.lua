@@ -1,13 +1,13 @@
 -- Products on matrix units, for presets that have a space of other kernels too: which of the two a device gets, and the
 -- space of coop.lua's schedules.
 --
---     local api = units.choose(product, several)   declares the choice `units`; nil: other kernels. `several`: false where
---                                                  there is too little to multiply, so that `auto` takes others
+--     local api = units.choose(product)            declares the choice `units`; nil: other kernels
 --     units.declare(product, api)                  parameters, constraints, kernels, loop nest
 --     units.space(product, api, of, others)        the first two alone: returns plan(c), schedule(c), shapes; of(c): c's
 --                                                  product; others: values of other parameters, where searches begin
 --
---     auto       the device's, on GPUs, where they multiply the product's type and sum as it does; else other kernels
+--     auto       the device's, on GPUs, where they multiply the product's type and sum as it does, and C has four rows and
+--                columns at least: with fewer, memory decides whatever multiplies; else other kernels
 --     khr, nv    the device's, which kernels reach through that extension
 --     emulated   plain GLSL in their place, anywhere: it shows that kernels are right, and nothing about speed
 --     nv2        matrices that a workgroup holds (VK_NV_cooperative_matrix2, group_gemm.lua), of products whose result is a
@@ -41,7 +41,7 @@ local function of_workgroup(product, word)
   return word == "nv2" and word or nil
 end
 
-function units.choose(product, several)
+function units.choose(product)
   if product.a and product.a.blocks then -- weights become numbers in ordinary kernels, or where a workgroup loads them
     return of_workgroup(product, choice("units", { "auto", "nv2", "nv2-emulated", "none" }))
   end
@@ -51,7 +51,8 @@ function units.choose(product, several)
   local group = of_workgroup(product, word)
   if group then return group end
   if word == "none" or word == "emulated" then return word == "emulated" and word or nil end
-  if word == "auto" then return several ~= false and not device.is_cpu and has(product) and device.matrix_api or nil end
+  local several = not product.N or math.min(product.N, product.M) >= 4
+  if word == "auto" then return several and not device.is_cpu and has(product) and device.matrix_api or nil end
   if not has(product) then refuse(product) end
   if device.matrix_api ~= word then
     error("units=" .. word .. ": kernels reach this device's matrix units through " .. device.matrix_api)

@@ -15,8 +15,7 @@ end
 if product.a.blocks and skinny.sides(product).name ~= "a" then
   error("the operand in blocks has the fewer lines (choose N of at least M)")
 end
--- On matrix units from four rows or columns on: with fewer, memory decides whatever multiplies.
-local api = units.choose(product, math.min(product.N, product.M) >= 4)
+local api = units.choose(product)
 if api then return units.declare(product, api) end
 
 param.group   = factors(device.is_cpu and 64 or 512, 3)           -- unused, invocations along K, along the lines

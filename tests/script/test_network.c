@@ -442,13 +442,14 @@ static bool is_on_units(const struct network_task *t, const struct limits *l)
     return is;
 }
 
-// Layers that multiply halves take the matrix units that a device has by themselves.
+// Layers that multiply halves take the matrix units that a device has by themselves: of four rows
+// and columns at least.
 static void layers_choose_matrix_units(void **state)
 {
     static const char text[] =
         NETWORK "local layers = include 'layers.lua' "
                 "local type = choice('type', { 'f32', 'f16' }) "
-                "local x = input { name = 'x', sizes = { 1, 16, 16, 16 }, type = type } "
+                "local x = input { name = 'x', sizes = { 4, 16, 16, 16 }, type = type } "
                 "local y = layers.convolution { 'a', x, channels = 16, kernel = 3, padding = 1 } "
                 "y = layers.convolution { 'b', y, channels = 16, kernel = 1 } "
                 "y = layers.convolution { 'c', y, channels = 16, kernel = 3,"
