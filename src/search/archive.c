@@ -147,5 +147,10 @@ bool archive_draw(struct archive *a, struct rng *r, struct config *out)
         point_at(a, (start + i) % points, out);
         allowed = archive_allows(a, out);
     }
+    for (int draw = 0; draw < DRAWS && a->problem->sparse && !counted && !allowed; draw++) {
+        if (!legal_draw_anywhere(a->problem->sparse, r, out))
+            break;
+        allowed = archive_allows(a, out);
+    }
     return allowed > 0;
 }
