@@ -9,7 +9,8 @@
 
 enum {
     DRAWS = 10000, // before a uniform draw gives up
-    REPAIRS = 32   // of a proposal before it is given up
+    SPARSE_DRAWS = 200000,
+    REPAIRS = 32 // of a proposal before it is given up
 };
 
 void archive_init(struct archive *a, const struct search_problem *problem, bool only_legal)
@@ -147,10 +148,12 @@ bool archive_draw(struct archive *a, struct rng *r, struct config *out)
         point_at(a, (start + i) % points, out);
         allowed = archive_allows(a, out);
     }
-    for (int draw = 0; draw < DRAWS && a->problem->sparse && !counted && !allowed; draw++) {
-        if (!legal_draw_anywhere(a->problem->sparse, r, out))
-            break;
-        allowed = archive_allows(a, out);
+    // Where the rules of a sparse space tell nothing before all values are chosen, any draw is as
+    // good as one from a graph that could not be built.
+    struct legal *sparse = counted ? NULL : a->problem->sparse;
+    for (int draw = 0; draw < SPARSE_DRAWS && sparse && !allowed; draw++) {
+        space_sample(a->problem->space, r, out);
+        allowed = legal_permits(sparse, out) && archive_allows(a, out);
     }
     return allowed > 0;
 }

@@ -17,8 +17,7 @@ enum {
     MOST_RESTARTS = 10000,
     LEAST_LEGAL = 10, // draws that tell how many points are legal
     MOST_NODES = 4000000,
-    MOST_FOUND = 4096,
-    MOST_DRAWS = 1000000
+    MOST_FOUND = 4096
 };
 #define STEPS_OF_DRAW    (LEGAL_STEPS / 2)   // of one draw without a graph
 #define STEPS_OF_ATTEMPT (LEGAL_STEPS / 100) // until a draw begins anew
@@ -593,17 +592,6 @@ bool legal_draw(struct legal *g, struct rng *r, struct config *out)
     }
     g->failures++;
     return draw_found(g, r, out);
-}
-
-bool legal_draw_anywhere(struct legal *g, struct rng *r, struct config *out)
-{
-    const uint64_t end = all_steps(g) + STEPS_OF_DRAW;
-    for (int n = 0; n < MOST_DRAWS && all_steps(g) < end; n++) {
-        space_sample(g->space, r, out);
-        if (rules_permit(&g->rules, out))
-            return true;
-    }
-    return false;
 }
 
 bool legal_point(const struct legal *g, uint64_t n, struct config *out)

@@ -62,9 +62,6 @@ size_t legal_bytes(const struct legal *g);   // of the graph and the remembered 
 // Draws a legal point: uniformly where the graph is built. False: there is none, or none was found
 // within the steps of one draw.
 bool legal_draw(struct legal *g, struct rng *r, struct config *out);
-// Draws from the whole space until a point is legal, for spaces whose rules tell nothing before all
-// values are chosen. False: none was found within the steps of one draw.
-bool legal_draw_anywhere(struct legal *g, struct rng *r, struct config *out);
 // Gives the n-th legal point, in the order of the graph. False: there are not so many, or the graph
 // is not built.
 bool legal_point(const struct legal *g, uint64_t n, struct config *out);

@@ -206,12 +206,29 @@ static void test_patience(void **state)
     assert_refused(&r, 2, "--patience", "--only");
 }
 
+// The rules of a definition are judged when all values are chosen: constructed points may be few.
+static void test_rules_of_a_definition(void **state)
+{
+    struct box *b = *state;
+    if (!has_device())
+        return;
+    struct result r = RUN(b, "tune", "winograd", "--set", "N=2", "--set", "H=5", "--set", "W=7",
+                          "--set", "CI=3", "--set", "CO=5", "--set", "type=f16", "--trials", "3",
+                          "--strategy", "random", "--seed", "2", "--json");
+    assert_ok(&r);
+    assert_int_equal(count_trials(r.out), 3);
+}
+
 TEST_GROUP(sparse)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_check_counts), FLOW_TEST(test_every_search_finds_legal_points),
-        FLOW_TEST(test_resume),       FLOW_TEST(test_rules_that_exclude_each_other),
-        FLOW_TEST(test_bad_rules),    FLOW_TEST(test_patience),
+        FLOW_TEST(test_check_counts),
+        FLOW_TEST(test_every_search_finds_legal_points),
+        FLOW_TEST(test_resume),
+        FLOW_TEST(test_rules_that_exclude_each_other),
+        FLOW_TEST(test_bad_rules),
+        FLOW_TEST(test_patience),
+        FLOW_TEST(test_rules_of_a_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

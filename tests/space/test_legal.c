@@ -512,28 +512,6 @@ static void test_a_rule_that_is_no_function(void **state)
     space_destroy(s);
 }
 
-static int is_never(void *context, const struct config *c, struct err *e)
-{
-    (void)context, (void)c, (void)e;
-    return 0;
-}
-
-static void test_draws_from_nothing_end(void **state)
-{
-    (void)state;
-    struct space *s = space_create("none");
-    add_discrete(s, "a", 1000);
-    add_discrete(s, "b", 1000);
-    space_add_constraint(s, &(struct constraint){.name = "never", .holds = is_never});
-    struct legal *g = legal_create(sealed(s), NULL);
-    struct config c;
-    struct rng r;
-    rng_seed(&r, 1);
-    assert_false(legal_draw_anywhere(g, &r, &c));
-    legal_destroy(g);
-    space_destroy(s);
-}
-
 static int sums_to(void *context, const struct config *c, struct rule_reads *r, struct err *e)
 {
     const struct space *s = context;
@@ -575,7 +553,7 @@ static void test_a_rule_over_all(void **state)
     rng_seed(&r, 9);
     for (int i = 0; i < 50; i++) {
         struct config c;
-        assert_true(i % 2 ? legal_draw(g, &r, &c) : legal_draw_anywhere(g, &r, &c));
+        assert_true(legal_draw(g, &r, &c));
         assert_true(is_legal(s, &c));
         config_set_add(&seen, &c, NULL);
     }
@@ -632,7 +610,6 @@ TEST_GROUP(legal)
         cmocka_unit_test(test_a_rule_turns_out_to_read_more),
         cmocka_unit_test(test_errors_of_rules),
         cmocka_unit_test(test_a_rule_that_is_no_function),
-        cmocka_unit_test(test_draws_from_nothing_end),
         cmocka_unit_test(test_a_rule_over_all),
         cmocka_unit_test(test_conditional_spaces),
         cmocka_unit_test(test_more_points_than_a_word_counts),
