@@ -215,16 +215,23 @@ function matrix_units.sums_in(api, m, n, element)
   return false
 end
 
--- Returns whether rows of a fragment can be reduced.
+-- Returns whether rows of a fragment can be reduced, and of a fragment of this shape: the device's own, no flexible one, as Mesa
+-- 26.1 leaves half of the rows of 16 x 16 as they are.
 function matrix_units.reduces(api) return api == "khr" and device.matrix2.reductions end
+
+function matrix_units.reduces_shape(shape)
+  for _, own in ipairs(device.matrix) do
+    if own.m == shape.m and own.n == shape.n and own.k == shape.k then return true end
+  end
+  return false
+end
 
 -- Returns whether an operation of each element of a fragment can know its row and column.
 function matrix_units.knows_elements(api) return api == "emulated" or api == "khr" and device.matrix2.elements end
 
 function matrix_units.of(s) return s.api == "emulated" and emulated(s) or native(s, words[s.api]) end
 
--- Shapes for products of `input` summed in `sums`: the device's, multiples of them (`flexible`), or those to emulate, of which each
--- has different sizes.
+-- Shapes for products of `input` summed in `sums`: the device's, or those to emulate, of which each has different sizes.
 function matrix_units.shapes(api, input, sums)
   if api == "emulated" then return { { m = 8, n = 8, k = 8 }, { m = 16, n = 8, k = 8 }, { m = 8, n = 16, k = 16 } } end
   local found = {}
@@ -243,7 +250,7 @@ function matrix_units.shapes(api, input, sums)
   for _, shape in ipairs(flexible(api)) do
     for _, times in ipairs(shape.a == input and found[1] and shape.c == found[1].c and multiples or {}) do
       local m, n, k = shape.m * times[1], shape.n * times[2], shape.k * times[3]
-      if not has(m, n, k) and math.max(m, n, k) <= device.matrix_size then found[#found + 1] = { m = m, n = n, k = k, c = shape.c, flexible = true } end
+      if not has(m, n, k) and math.max(m, n, k) <= device.matrix_size then found[#found + 1] = { m = m, n = n, k = k, c = shape.c } end
     end
   end
   return found

@@ -57,8 +57,8 @@ if has_units and subgroups.least < device.subgroup_size then -- Vulkan asks it o
   constraint("whole rows", function(c) return plan(c).threads % device.subgroup_size == 0 end)
 end
 constraint("whole subgroups", function(c) return plan(c).threads >= subgroups.least end)
-if #ways > 1 then -- Mesa 26.1 leaves half of the rows of 16 x 16 as they are
-  constraint("rows of the device's own fragments", function(c) return c.largest ~= "reduce" or not shapes[c.matrix].flexible end)
+if #ways > 1 then
+  constraint("rows that are reduced", function(c) return c.largest ~= "reduce" or matrix_units.reduces_shape(shapes[c.matrix]) end)
 end
 constraint("vectors and steps divide tiles", function(c) return attention.fits(plan(c)) end)
 constraint("unrolled steps are there", function(c) return attention.unrolled_steps_are_there(plan(c)) end)
