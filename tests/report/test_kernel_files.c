@@ -281,7 +281,7 @@ static const char reader[] =
     "    printf(\"%s %lld %s %lld\\n\", k->sizes[0].name, (long long)k->sizes[0].value,\n"
     "           k->sizes[1].name, (long long)k->sizes[1].value);\n"
     "    printf(\"%d %s %s %d\\n\", k->sizes[6].name == NULL, k->choices[1].name,\n"
-    "           k->choices[1].value, k->choices[7].name == NULL);\n"
+    "           k->choices[1].value, k->choices[8].name == NULL);\n"
     "    printf(\"%s %s %llu\\n\", b[1].name, b[1].access, (unsigned long long)b[1].bytes);\n"
     "    printf(\"%d %08x %08x %d %s\\n\", (int)p[0].spirv_bytes, p[0].spirv[2], p[0].spirv[9],\n"
     "           (int)p[1].spirv_bytes, p[1].entry);\n"
