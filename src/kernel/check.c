@@ -186,7 +186,9 @@ static const char *type_name(uint32_t kind, uint32_t bytes, char out[8])
 
 static const char *quoted(const char *name, char out[80])
 {
-    snprintf(out, 80, name ? "'%.60s' " : "", name);
+    *out = '\0';
+    if (name)
+        snprintf(out, 80, "'%.60s' ", name);
     return out;
 }
 
