@@ -47,10 +47,13 @@ static enum gpu_status check_size(struct gpu *g, const VkImageCreateInfo *info, 
     if (r == VK_SUCCESS && is->width <= may->width && is->height <= may->height &&
         is->depth <= may->depth && info->arrayLayers <= most.maxArrayLayers)
         return GPU_OK;
-    err_set(e,
-            "it is larger than the device's may be, %" PRIu32 " x %" PRIu32 " x %" PRIu32
-            " with %" PRIu32 " layers",
-            may->width, may->height, may->depth, most.maxArrayLayers);
+    if (r != VK_SUCCESS)
+        err_set(e, "the device has no images of this kind and format");
+    else
+        err_set(e,
+                "it is larger than the device's may be, %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                " with %" PRIu32 " layers",
+                may->width, may->height, may->depth, most.maxArrayLayers);
     return GPU_FAILED;
 }
 
