@@ -43,9 +43,9 @@ static bool check_cell(const struct cell *cell, const char *device_type, const s
     bool wrong;
     cell_add_text(cell, &set);
     struct script *s = cell_draw(cell, device_type, l, r, &set, &e);
-    bool is_left_out =
-        units && (s ? !strstr(str_text(&set), " units=")
-                    : strstr(err_format(&e, message, sizeof message), "no matrix units") != NULL);
+    const char *why = s ? "" : err_format(&e, message, sizeof message);
+    bool is_left_out = units && (s ? !strstr(str_text(&set), " units=")
+                                   : strstr(why, "no matrix units") || strstr(why, "units has "));
     str_printf(&set, " on %s ", device_type);
     bool ok = !is_left_out && s && sample_draw(s, l, r, &c, &e);
     if (ok)
