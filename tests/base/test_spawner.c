@@ -285,8 +285,9 @@ static void test_a_connection_is_asked_to_end(void **state)
 {
     (void)state;
     pid_t first[2], second[2];
-    // The process that gives it back outlives the one that leads.
-    put_program("(trap '' TERM; sleep 0.3; echo x >given) & sleep 1000 & echo $$ $!; wait");
+    // The process that gives it back outlives the one that leads. It can be asked before they talk.
+    put_program("(trap 'echo x >given; exit' TERM; echo x >able; while :; do sleep 0.01; done) &\n"
+                "sleep 1000 & while [ ! -e able ]; do sleep 0.01; done; echo $$ $!; wait");
     struct child old = connected(first);
     put_program("trap '' TERM; sleep 1000 & echo $$ $!; wait");
     struct child c = connected(second);
