@@ -187,10 +187,9 @@ bool devices_tell_power(const struct gpu_info *list, const struct gpu_cards *car
 {
     for (int i = 0; i < cards->count; i++) {
         struct clocks clocks;
-        double watts;
         if (!helper_job_open(cards->index[i], false, devices_patience_s(), &clocks, e))
             return err_prefix(e, "device %d", cards->index[i]);
-        if (!statistics_find(&clocks.now, "watts", &watts))
+        if (!clocks.tells_power)
             return err_set(e, "device %d (%s) does not tell its power%s%s", cards->index[i],
                            list[cards->index[i]].name, clocks.why[0] ? ": " : "", clocks.why);
     }

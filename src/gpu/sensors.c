@@ -44,8 +44,12 @@ struct nvml {
     unsigned long long held_ns[POLICIES];
 };
 
+enum { MOST_PACKAGES = 16 };
+
 struct sensors {
-    char folder[256]; // of the device in sysfs; "": NVML is used
+    char folder[256]; // of the device, or of the processors' counters, in sysfs; "": NVML is used
+    bool is_cpu;
+    double read[MOST_PACKAGES], begun[MOST_PACKAGES]; // microjoules: the last reading, those before
     struct nvml nvml;
     bool has_warned;
     double joules; // the counter at the last reading of a device that has no file of its power
@@ -247,16 +251,58 @@ static void read_sysfs(struct sensors *s, struct statistics *out)
         }
 }
 
-// --- both ---
+// --- processors ---
+
+// Adds up the counters of all packages, in microjoules: RAPL's of Intel and AMD. A counter begins
+// anew after max_energy_range_uj. "psys" and the parts of packages would be counted twice.
+static double processor_joules(struct sensors *s)
+{
+    double sum = NAN;
+    for (int i = 0; i < MOST_PACKAGES; i++) {
+        char file[48];
+        double now, range = 0;
+        snprintf(file, sizeof file, "intel-rapl:%d/name", i);
+        char *name = read_below(s, file, NULL);
+        bool is_package = name && str_starts(name, "package");
+        free(name);
+        snprintf(file, sizeof file, "intel-rapl:%d/energy_uj", i);
+        if (!is_package || !read_number(s, file, false, &now))
+            continue;
+        snprintf(file, sizeof file, "intel-rapl:%d/max_energy_range_uj", i);
+        if (now < s->read[i] && read_number(s, file, false, &range))
+            s->begun[i] += range;
+        s->read[i] = now;
+        sum = (isnan(sum) ? 0 : sum) + (s->begun[i] + now) * 1e-6;
+    }
+    return sum;
+}
+
+static bool open_processors(struct sensors *s, char *why, size_t size)
+{
+    snprintf(s->folder, sizeof s->folder, "%s/class/powercap",
+             env_value("TILEWALK_SYSFS", "/sys"));
+    s->is_cpu = true;
+    if (!isnan(processor_joules(s)))
+        return true;
+    char *counter = path_join(s->folder, "intel-rapl:0/energy_uj");
+    snprintf(why, size, file_exists(counter) ? "%s cannot be read (only root may, by default)"
+                                             : "clock frequency and power are not available on CPU "
+                                               "devices without %s",
+             counter);
+    free(counter);
+    return false;
+}
+
+// --- all ---
 
 struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size)
 {
     struct sensors *s = mem_zero(1, sizeof *s);
     bool ok = false;
-    if (!i->pci[0] && i->vendor_id != VENDOR_NVIDIA)
-        snprintf(why, size, "%s",
-                 i->is_cpu ? "clock frequency is not available on CPU devices"
-                           : "its driver does not report its PCI address (VK_EXT_pci_bus_info)");
+    if (!i->pci[0] && i->vendor_id != VENDOR_NVIDIA && i->is_cpu)
+        ok = open_processors(s, why, size);
+    else if (!i->pci[0] && i->vendor_id != VENDOR_NVIDIA)
+        snprintf(why, size, "its driver does not report its PCI address (VK_EXT_pci_bus_info)");
     else if (i->vendor_id == VENDOR_NVIDIA || getenv("TILEWALK_NVML")) {
         const char *path = env_value("TILEWALK_NVML", "libnvidia-ml.so.1");
         s->nvml.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -288,7 +334,7 @@ struct sensors *sensors_open(const struct gpu_info *i, char *why, size_t size)
 void sensors_read(struct sensors *s, struct statistics *out)
 {
     *out = (struct statistics){0};
-    if (!s)
+    if (!s || s->is_cpu)
         return;
     if (s->folder[0])
         read_sysfs(s, out);
@@ -328,6 +374,8 @@ double sensors_joules(struct sensors *s)
 {
     unsigned long long millijoules;
     double microjoules;
+    if (s && s->is_cpu)
+        return processor_joules(s);
     if (s && s->folder[0])
         return read_number(s, ENERGY_FILE, false, &microjoules) ? microjoules * 1e-6 : NAN;
     bool is_known = s && s->nvml.device && s->nvml.energy &&

@@ -416,6 +416,7 @@ static void code_message(struct codec *c, struct message *m)
     case MESSAGE_OPENED:
         code_statistics(c, "clocks", &m->clocks.now);
         CODEC_TEXT(c, "why", m->clocks.why);
+        m->clocks.tells_power = codec_flag(c, "tells_power", m->clocks.tells_power);
         m->clocks.anchor_s = codec_real(c, "anchor_s", m->clocks.anchor_s);
         break;
     case MESSAGE_WHOLE: code_whole(c, m); break;

@@ -184,8 +184,9 @@ struct whole_result {
 // A device's clocks now, where sensors know them, and the time of the fixed kernel.
 struct clocks {
     struct statistics now;
-    char why[320];   // why the clocks are not known; ""
-    double anchor_s; // 0: it cannot be timed
+    char why[320];    // why the clocks are not known; ""
+    bool tells_power; // or the energy that it uses
+    double anchor_s;  // 0: it cannot be timed
 };
 
 // The binary that a driver's compiler made of a kernel that was only compiled. It is sent along

@@ -12,6 +12,7 @@
 #include "trial/source.h"
 #include "trial/whole.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -145,7 +146,11 @@ static void open_device(struct worker *w)
         const struct gpu_info *info = gpu_get_info(g);
         if (info->runs)
             clocks->anchor_s = anchor_time(&anchor, g);
-        sensors_read(sensors_open(info, clocks->why, sizeof clocks->why), &clocks->now);
+        double watts;
+        struct sensors *sensors = sensors_open(info, clocks->why, sizeof clocks->why);
+        sensors_read(sensors, &clocks->now);
+        clocks->tells_power =
+            statistics_find(&clocks->now, "watts", &watts) || !isnan(sensors_joules(sensors));
     } else if (g && peaks_measure(g, &answer.roofline, &answer.failure) == GPU_OK) {
         answer.type = MESSAGE_ROOF;
     }

@@ -3,7 +3,14 @@
 #include "group.h"
 #include "sessions.h"
 
+#include "base/file.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SENSED   "TILEWALK_FAKE_NVML"
 #define NO_FAULT "complain@start:99"
@@ -226,12 +233,59 @@ static void test_cold(void **state)
     assert_refused(&r, 2, "--cold ", NULL);
 }
 
+static void write_counter(const char *folder, const char *name, const char *text)
+{
+    char path[512], next[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(next, sizeof next, "%s.new", path);
+    FILE *f = fopen(next, "w");
+    assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0 && rename(next, path) == 0);
+}
+
+// A process whose counter of energy grows as long as the test lives.
+static pid_t start_counter(const char *folder)
+{
+    pid_t test = getpid(), child = fork();
+    for (int64_t microjoules = 1; child == 0 && getppid() == test; microjoules += 50000) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64 "\n", microjoules);
+        write_counter(folder, "energy_uj", text);
+        poll(NULL, 0, 1);
+    }
+    if (child == 0)
+        _exit(0);
+    return child;
+}
+
+// Of a processor the energy is read: that of all that runs on it.
+static void test_energy_of_a_processor(void **state)
+{
+    struct box *b = *state;
+    const char *package = box_path(b, "class/powercap/intel-rapl:0");
+    box_set(b, "TILEWALK_SYSFS", box_path(b, ""));
+    assert_true(file_make_folders(package, NULL));
+    write_counter(package, "name", "package-0\n");
+    write_counter(package, "energy_uj", "0\n");
+    pid_t counter = start_counter(package);
+    struct result r =
+        RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "edp", "--trials", "2",
+            "--strategy", "random", "--seed", "1", "--workers", "1", "--json");
+    kill(counter, SIGKILL);
+    assert_int_equal(waitpid(counter, NULL, 0), counter);
+    assert_ok(&r);
+    cJSON *shown = json_of(b, RUN(b, "show", "1", "--trials", "--json").out);
+    cJSON *clocks = member(first_ok(member(shown, "trials")), "clocks");
+    assert_true(number_of(clocks, "joules") > 0 && number_of(clocks, "seconds") > 0);
+    assert_false(cJSON_HasObjectItem(clocks, "core_mhz"));
+}
+
 // A card that tells 350.5 W: the joules of a run are that, times its time.
 static void test_energy(void **state)
 {
     struct box *b = *state;
+    box_set(b, "TILEWALK_SYSFS", box_path(b, "nothing"));
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "energy");
-    assert_refused(&r, 1, "--objective energy", "power"); // a CPU device tells nothing
+    assert_refused(&r, 1, "--objective energy", "power"); // a CPU device without counters
     with_nvml(b);
     r = RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "energy", "--trials", "3",
             "--strategy", "random", "--seed", "1", "--workers", "1", "--json");
@@ -271,6 +325,7 @@ TEST_GROUP(clocks)
         FLOW_TEST(test_drift),  FLOW_TEST(test_measured_roof), FLOW_TEST(test_share_and_until),
         FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),     FLOW_TEST(test_kept_peak),
         FLOW_TEST(test_energy),
+        FLOW_TEST(test_energy_of_a_processor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

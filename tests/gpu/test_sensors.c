@@ -41,11 +41,12 @@ static int fell(void **state)
     return system(command);
 }
 
-// A file below the device's folder, with all folders above it.
-static char *write_bytes(struct tree *t, const char *name, const void *bytes, size_t size)
+// A file below a folder of the tree, with all folders above it.
+static char *write_below(struct tree *t, const char *folder, const char *name, const void *bytes,
+                         size_t size)
 {
     static char path[256];
-    snprintf(path, sizeof path, "%s/bus/pci/devices/" BUS "/%s", t->root, name);
+    snprintf(path, sizeof path, "%s/%s/%s", t->root, folder, name);
     for (char *at = path + strlen(t->root) + 1; (at = strchr(at, '/')); *at++ = '/') {
         *at = '\0';
         mkdir(path, 0700);
@@ -55,6 +56,11 @@ static char *write_bytes(struct tree *t, const char *name, const void *bytes, si
     fwrite(bytes, 1, size, f);
     fclose(f);
     return path;
+}
+
+static char *write_bytes(struct tree *t, const char *name, const void *bytes, size_t size)
+{
+    return write_below(t, "bus/pci/devices/" BUS, name, bytes, size);
 }
 
 static char *write_text(struct tree *t, const char *name, const char *text)
@@ -228,6 +234,39 @@ static void sysfs_that_refuses_or_lies_is_reported(void **state)
     assert_true(number(&s, "celsius") == 40);
 }
 
+static char *write_counter(struct tree *t, const char *name, const char *text)
+{
+    return write_below(t, "class/powercap", name, text, strlen(text));
+}
+
+// The counter of the first package begins anew between the readings.
+static void processors_have_counters_of_energy(void **state)
+{
+    const struct gpu_info cpu = {.is_cpu = true, .vendor_id = 0x10005};
+    struct tree *t = *state;
+    struct statistics now;
+    char why[320];
+    write_counter(t, "intel-rapl:0/name", "package-0\n");
+    write_counter(t, "intel-rapl:0/max_energy_range_uj", "10000000\n");
+    write_counter(t, "intel-rapl:0/energy_uj", "9000000\n");
+    write_counter(t, "intel-rapl:1/name", "package-1\n");
+    write_counter(t, "intel-rapl:1/energy_uj", "500000\n");
+    write_counter(t, "intel-rapl:2/name", "psys\n");
+    write_counter(t, "intel-rapl:2/energy_uj", "7000000\n");
+    struct sensors *s = sensors_open(&cpu, why, sizeof why);
+    assert_non_null(s);
+    assert_float_equal(sensors_joules(s), 9.5, 1e-9);
+    write_counter(t, "intel-rapl:0/energy_uj", "2000000\n");
+    write_counter(t, "intel-rapl:1/energy_uj", "1500000\n");
+    assert_float_equal(sensors_joules(s), 13.5, 1e-9);
+    sensors_read(s, &now);
+    assert_int_equal(now.count, 0);
+    sensors_close(s);
+    write_counter(t, "intel-rapl:1/name", "dram\n");
+    write_counter(t, "intel-rapl:0/energy_uj", "none\n");
+    refused(&cpu, "intel-rapl:0/energy_uj");
+}
+
 static void others_have_no_sensors(void **state)
 {
     (void)state;
@@ -248,6 +287,7 @@ TEST_GROUP(sensors)
         SENSORS_TEST(amd_reports_reasons_for_throttling),
         SENSORS_TEST(intel_has_files_in_sysfs),
         SENSORS_TEST(sysfs_that_refuses_or_lies_is_reported),
+        SENSORS_TEST(processors_have_counters_of_energy),
         SENSORS_TEST(others_have_no_sensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
