@@ -314,58 +314,52 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
 
 // --- push constants and uniform blocks ---
 
-struct field_type {
-    const char *name; // as push constants of space files are written
-    int bytes, count; // of a component; of them in a vector
-    bool is_plain;    // a number stands for it
-};
-
-static struct field_type field_type_of(const char *type)
+// Returns the length of an array by its name, "s[2]"; 1: it is none, or a macro says it.
+static int length_of(const char *name)
 {
-    static const struct field_type types[] = {
-        {"f32", 4, 1, .is_plain = true},  {"i32", 4, 1, .is_plain = true},
-        {"u32", 4, 1, .is_plain = true},  {"u32", 4, 1, .is_plain = true},
-        {"f16", 2, 1, .is_plain = false}, {"u64", 8, 1, .is_plain = false},
-        {"u64", 8, 1, .is_plain = false}};
-    static const char *const names[] = {"float",     "int",      "uint",   "bool",
-                                        "float16_t", "uint64_t", "int64_t"};
-    static const char *const vectors[] = {"vec", "ivec", "uvec", "bvec", "f16vec"};
-    for (int i = 0; i < 7; i++)
-        if (str_equal(type, names[i]))
-            return types[i];
-    for (int i = 0; i < 5; i++) {
-        const char *size = str_starts(type, vectors[i]) ? type + strlen(vectors[i]) : "";
-        if (*size >= '2' && *size <= '4' && !size[1])
-            return (struct field_type){types[i].name, types[i].bytes, *size - '0', false};
-    }
-    bool is_whole = str_starts(type, "uint") || str_starts(type, "int");
-    return (struct field_type){is_whole && *type == 'i' ? "i32"
-                               : is_whole               ? "u32"
-                                                        : "f32",
-                               0, 1, is_whole};
+    enum { MOST = 16 };
+    const char *open = strchr(name, '[');
+    long length = open ? strtol(open + 1, NULL, 10) : 1;
+    return length >= 1 && length <= MOST ? (int)length : 1;
 }
 
-// Appends the value of a field. `at` is the byte behind the field before, and behind this one then;
-// -1: nobody knows. Vectors are aligned like two or four of their components.
-static void add_value(const struct scaffold_field *f, int64_t *at, struct str *out)
+struct place {
+    int64_t behind; // the last value, in bytes; -1: nobody knows
+    int64_t next;   // where the next field begins at the earliest
+};
+
+static int64_t aligned_to(int64_t at, int64_t bytes)
 {
-    struct field_type t = field_type_of(f->type);
-    int64_t aligned = t.bytes * (t.count == 3 ? 4 : t.count);
-    int64_t place = f->offset >= 0        ? f->offset
-                    : *at < 0 || !t.bytes ? -1
-                                          : (*at + aligned - 1) / aligned * aligned;
-    bool is_moved = f->offset >= 0 || place != *at;
-    if (t.is_plain && f->offset < 0) {
-        str_add(out, *t.name == 'f' ? "0.0, " : "0, ");
-    } else {
-        str_printf(out, "{ \"%s\"", t.name);
-        for (int i = 0; i < t.count; i++)
-            str_add(out, ", 0");
-        if (is_moved && place >= 0)
-            str_printf(out, ", offset = %" PRId64, place);
-        str_add(out, " }, ");
+    return (at + bytes - 1) / bytes * bytes;
+}
+
+// Appends the values of a field. Vectors are aligned like two or four of their components, the
+// elements of an array in a uniform block to 16 bytes (std140).
+static void add_field(const struct scaffold_field *f, struct place *at, struct str *out)
+{
+    enum { UNIFORM_ARRAY = 16 };
+    struct scaffold_type t = scaffold_type_of(f->type);
+    int64_t bytes = t.bytes * (t.count == 3 ? 4 : t.count);
+    bool is_spread = strchr(f->name, '[') && f->block >= 0 && bytes;
+    bytes = is_spread ? aligned_to(bytes, UNIFORM_ARRAY) : bytes;
+    for (int k = 0; k < length_of(f->name); k++) {
+        int64_t place = f->offset >= 0             ? f->offset + k * bytes
+                        : at->behind < 0 || !bytes ? -1
+                                                   : aligned_to(at->next, bytes);
+        bool is_moved = f->offset >= 0 || place != at->behind;
+        if (t.is_plain && (!is_moved || place < 0)) {
+            str_add(out, *t.name == 'f' ? "0.0, " : "0, ");
+        } else {
+            str_printf(out, "{ \"%s\"", t.name);
+            for (int i = 0; i < t.count; i++)
+                str_add(out, ", 0");
+            if (is_moved && place >= 0)
+                str_printf(out, ", offset = %" PRId64, place);
+            str_add(out, " }, ");
+        }
+        at->behind = place < 0 || !bytes ? -1 : place + t.bytes * t.count;
+        at->next = is_spread && place >= 0 ? place + bytes : at->behind;
     }
-    *at = place < 0 || !t.bytes ? -1 : place + t.bytes * t.count;
 }
 
 // Appends the fields of a block, up to six in a line, with their names behind them; addresses are
@@ -373,7 +367,7 @@ static void add_value(const struct scaffold_field *f, int64_t *at, struct str *o
 static int add_fields(const struct scaffold *o, int block, struct str *out)
 {
     int count = 0;
-    int64_t at = 0;
+    struct place at = {0};
     for (int i = 0; i < o->field_count;) {
         const struct scaffold_field *first = &o->field[i];
         struct str names = {0}, values = {0};
@@ -384,10 +378,10 @@ static int add_fields(const struct scaffold *o, int block, struct str *out)
             if (o->field[j].block != block)
                 continue;
             if (scaffold_addressed_by(o, &o->field[j])) {
-                at = at < 0 ? at : at + 8;
+                at.behind = at.next = at.behind < 0 ? -1 : at.behind + 8;
                 continue;
             }
-            add_value(&o->field[j], &at, &values);
+            add_field(&o->field[j], &at, &values);
             str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
             count++;
         }

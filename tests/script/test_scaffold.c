@@ -40,6 +40,35 @@ static int count_of(const struct str *s, const char *word)
     return count;
 }
 
+// Types of buffers are the shader's. An output without an input of its type gets one. The elements
+// of an array of uniforms lie 16 bytes apart, and the next member lies behind the last of them.
+static void types_and_arrays(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#version 450\n"
+        "layout(binding = 0) readonly buffer A { f16vec4 a[]; };\n"
+        "layout(binding = 1) writeonly buffer B { uint b[]; };\n"
+        "layout(binding = 2) uniform U { uint n; float s[2]; int last; vec2 v; } u;\n"
+        "void main() { b[gl_GlobalInvocationID.x] = uint(a[u.n].x * u.s[1]); }\n";
+    static const char *const expected[] = {
+        "{ \"A\", 4 * N, type = \"f16\" }",
+        "output = { \"B\", 4 * N, type = \"u32\" }",
+        "{ \"B_0\", 4 * N, type = \"u32\" }",
+        "{ \"copy\", \"B_0\", \"B\", rows",
+        "      0, { \"f32\", 0, offset = 16 }, { \"f32\", 0, offset = 32 }, { \"i32\", 0, offset = "
+        "48 }, "
+        "{ \"f32\", 0, 0, offset = 56 }, --",
+    };
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (!strstr(str_text(&lua), expected[i]))
+            fail_msg("no %s in\n%s", expected[i], str_text(&lua));
+    str_finish(&lua);
+}
+
 // It took time with the third power of their number: hours here.
 static void many_constants(void **state)
 {
@@ -128,9 +157,8 @@ static int tear_down(void **state)
 TEST_GROUP(scaffold)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_constants),
-        cmocka_unit_test(too_many_constants),
-        cmocka_unit_test(constants_that_repeat),
+        cmocka_unit_test(types_and_arrays),       cmocka_unit_test(many_constants),
+        cmocka_unit_test(too_many_constants),     cmocka_unit_test(constants_that_repeat),
         cmocka_unit_test(blocks_with_qualifiers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
