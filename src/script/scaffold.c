@@ -142,6 +142,17 @@ struct sizes {
     const char *parameter; // the size along x in expressions
 };
 
+// The standards of numbers that only the host knows: of a workgroup along x, along y and z, others.
+enum { HOST_X = 16, HOST_YZ = 4, HOST_OTHER = 128 };
+
+static bool is_host_number(const struct scaffold *o, const char *name)
+{
+    for (int i = 0; i < o->host.count; i++)
+        if (str_equal(o->host.item[i].text, name))
+            return str_equal(o->host.item[i].note, SCAFFOLD_ANY_NUMBER);
+    return false;
+}
+
 static int64_t number_in(const struct scaffold *o, const char *text, const char **macro)
 {
     char *end;
@@ -166,8 +177,13 @@ static void find_sizes(const struct scaffold *o, const struct parameters *p, str
     const char *ignored;
     *z = (struct sizes){.macro = NULL};
     bool has_ids = o->size_id[0] >= 0 || o->size_id[1] >= 0 || o->size_id[2] >= 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         z->along[i] = number_in(o, o->size[i], i ? &ignored : &z->macro);
+        if (!z->along[i] && o->size[i] && is_host_number(o, o->size[i])) {
+            z->along[i] = i ? HOST_YZ : HOST_X;
+            z->macro = i ? z->macro : o->size[i];
+        }
+    }
     z->is_tuned = !has_ids && !z->macro && (z->along[0] > 0 || !o->size[0]);
     z->parameter = z->macro ? z->macro : z->is_tuned ? "local_size_x" : NULL;
     for (int i = 0; i < o->constant_count && o->size_id[0] >= 0; i++)
@@ -251,6 +267,12 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
     }
     for (int i = 0; i < o->host.count; i++) {
         const char *name = o->host.item[i].text;
+        if (is_host_number(o, name)) {
+            bool is_size = str_equal(name, o->size[1]) || str_equal(name, o->size[2]);
+            if (!str_equal(name, z->macro))
+                str_printf(out, "      %.60s = %d,\n", name, is_size ? HOST_YZ : HOST_OTHER);
+            continue;
+        }
         if (str_equal(o->host.item[i].note, SCAFFOLD_ANY_FORMAT)) {
             str_printf(out, "      %.60s = \"" SCAFFOLD_ANY_FORMAT "\",\n", name);
             continue;

@@ -69,6 +69,32 @@ static void types_and_arrays(void **state)
     str_finish(&lua);
 }
 
+// Names in capitals that nothing declares are numbers of the host.
+static void numbers_of_the_host(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#version 450\n"
+        "layout(local_size_x = WG_X, local_size_y = WG_Y) in;\n"
+        "layout(binding = 0) buffer A { float a[]; };\n"
+        "const uint ROWS = TILE / WG_Y, COLUMNS = 4;\n"
+        "float PART(float X, uint I) { return X * float(I); }\n"
+        "void main() {\n"
+        "  float SUM = 0.0, OTHER[ROWS];\n"
+        "  for (uint I = 0; I < max(COLUMNS, TILE); I++) { SUM += PART(a[I], TILE) + OTHER[0]; }\n"
+        "  a[gl_GlobalInvocationID.x * STEP] = SUM;\n"
+        "}\n";
+    static const char expected[] = "      WG_X = c.WG_X,\n      WG_Y = 4,\n      TILE = 128,\n"
+                                   "      STEP = 128,\n    }\n";
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    if (!strstr(str_text(&lua), expected) ||
+        !strstr(str_text(&lua), "param.WG_X = discrete { 8, 16, 32 }"))
+        fail_msg("%s", str_text(&lua));
+    str_finish(&lua);
+}
+
 // It took time with the third power of their number: hours here.
 static void many_constants(void **state)
 {
@@ -157,9 +183,9 @@ static int tear_down(void **state)
 TEST_GROUP(scaffold)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_arrays),       cmocka_unit_test(many_constants),
-        cmocka_unit_test(too_many_constants),     cmocka_unit_test(constants_that_repeat),
-        cmocka_unit_test(blocks_with_qualifiers),
+        cmocka_unit_test(types_and_arrays),      cmocka_unit_test(numbers_of_the_host),
+        cmocka_unit_test(many_constants),        cmocka_unit_test(too_many_constants),
+        cmocka_unit_test(constants_that_repeat), cmocka_unit_test(blocks_with_qualifiers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
