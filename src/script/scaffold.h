@@ -74,10 +74,11 @@ struct scaffold {
     struct scaffold_names defined; // macros of the files; note: their values
     struct scaffold_names
         host; // words used as types, functions, numbers or formats, defined nowhere
-    struct scaffold_names other; // resources that cannot be bound here; note: their types
-    const char *size[3];         // of a workgroup, as written; NULL: not given
-    int64_t size_id[3];          // their constants; -1: none
-    bool is_cut;                 // there is more code than is read
+    struct scaffold_names elsewhere; // macros that files define behind a condition that fails
+    struct scaffold_names other;     // resources that cannot be bound here; note: their types
+    const char *size[3];             // of a workgroup, as written; NULL: not given
+    int64_t size_id[3];              // their constants; -1: none
+    bool is_cut;                     // there is more code than is read
 };
 
 bool scaffold_read(struct scaffold *o, const char *path, const char *const *folder, int folders,

@@ -276,9 +276,13 @@ static void close_condition(struct reading *r)
 static void define(struct reading *r, const char *at)
 {
     size_t length = strspn(at, SCAFFOLD_WORD);
-    if (!length || !holds(r))
+    if (!length)
         return;
     char *name = arena_printf(&r->o->arena, "%.*s", (int)length, at);
+    if (!holds(r)) {
+        scaffold_note(r->o, &r->o->elsewhere, name, NULL);
+        return;
+    }
     const char *value = at + length + strspn(at + length, " ");
     int asked = scaffold_find_name(&r->o->asked, name);
     scaffold_note(r->o, &r->o->defined, name, at[length] == '(' ? "" : value);

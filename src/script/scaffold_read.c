@@ -327,7 +327,9 @@ static void note_numbers(struct code *c)
         const char *word = text_at(c, i), *next = text_at(c, i + 1);
         if (is_macro_name(word) && !strstr(word, "TYPE") && *next != '(' && !is_word(next) &&
             !is_at(c, i - 1, ".") && !c->token[i].where && !scaffold_is_built_in(word) &&
-            scaffold_find_name(&o->defined, word) < 0 && scaffold_find_name(&c->declared, word) < 0)
+            scaffold_find_name(&o->defined, word) < 0 &&
+            scaffold_find_name(&o->elsewhere, word) < 0 &&
+            scaffold_find_name(&c->declared, word) < 0)
             scaffold_note(o, &o->host, word, SCAFFOLD_ANY_NUMBER);
     }
 }
@@ -417,7 +419,7 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
 
 void scaffold_finish(struct scaffold *o)
 {
-    struct scaffold_names *const names[] = {&o->files,   &o->missing, &o->asked,
+    struct scaffold_names *const names[] = {&o->files,   &o->missing, &o->asked, &o->elsewhere,
                                             &o->defined, &o->host,    &o->other};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         free(names[i]->item);
