@@ -102,13 +102,24 @@ static void find_repeated(const struct scaffold *o, struct parameters *p)
     free(sorted);
 }
 
-static void find_parameters(const struct scaffold *o, struct parameters *p)
+// True: the operator of the preset has a size of that name, which the constant takes.
+static bool is_operator_size(const struct scaffold_use *use, const char *name)
+{
+    char text[100];
+    snprintf(text, sizeof text, "local %.60s = size(", name);
+    return use->operator_text && strstr(use->operator_text, text);
+}
+
+static void find_parameters(const struct scaffold *o, const struct scaffold_use *use,
+                            struct parameters *p)
 {
     *p = (struct parameters){.repeats = mem_zero((size_t)o->constant_count + 1, sizeof(bool)),
                              .declared = mem_zero((size_t)o->constant_count + 1, sizeof(bool))};
     find_repeated(o, p);
     for (int i = 0; i < o->constant_count && p->count < MOST_PARAMETERS; i++) {
         const struct scaffold_constant *c = &o->constant[i];
+        if (is_operator_size(use, c->name))
+            continue;
         bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
         bool is_name = strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") &&
                        !str_starts(c->name, "my_");
@@ -297,8 +308,8 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
 }
 
 // The constants as a list, for the kernel and for what is exported.
-static bool add_constants(const struct scaffold *o, const struct parameters *p,
-                          const struct sizes *z, struct str *out)
+static bool add_constants(const struct scaffold *o, const struct scaffold_use *use,
+                          const struct parameters *p, const struct sizes *z, struct str *out)
 {
     static const char axes[] = "xyz";
     bool has_any = o->constant_count || z->parameter;
@@ -313,6 +324,10 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
             str_printf(out, "  { %" PRId64 ", \"%.60s\", c.", c->id, c->name);
             scaffold_add_name(c->name, out);
             str_add(out, " },\n");
+            continue;
+        }
+        if (is_operator_size(use, c->name) && c->id >= 0 && !c->where && !p->repeats[i]) {
+            str_printf(out, "  { %" PRId64 ", \"%.60s\", %.60s },\n", c->id, c->name, c->name);
             continue;
         }
         str_printf(out, "  -- { %" PRId64 ", \"%.60s\", ", c->id, c->name);
@@ -513,9 +528,9 @@ void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use
     struct str constants = {0};
     scaffold_find_buffers(o, &b);
     scaffold_name_buffers(use, &b);
-    find_parameters(o, &p);
+    find_parameters(o, use, &p);
     find_sizes(o, &p, &z);
-    bool has_constants = add_constants(o, &p, &z, &constants);
+    bool has_constants = add_constants(o, use, &p, &z, &constants);
     str_add(out,
             "-- A first space for a shader that others wrote, as tilewalk adopt reads it. What a "
             "person has\n-- to know is marked (docs/guide/spaces.md, \"Shaders that others "

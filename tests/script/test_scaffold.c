@@ -95,6 +95,33 @@ static void numbers_of_the_host(void **state)
     str_finish(&lua);
 }
 
+// Constants that are named like sizes of the preset's operator take those.
+static void constants_that_are_sizes(void **state)
+{
+    (void)state;
+    static const char text[] = "#version 450\n"
+                               "layout(constant_id = 0) const uint K = 1;\n"
+                               "layout(constant_id = 1) const uint TILE = 8;\n"
+                               "layout(local_size_x = 8) in;\n"
+                               "layout(binding = 0) buffer C { float c[]; };\n"
+                               "void main() { c[K] = TILE; }\n";
+    const struct scaffold_use use = {.shader = "x.comp",
+                                     .operator_text = "local K = size(\"K\", 64)\n",
+                                     .outputs = 1,
+                                     .buffer = {"C"}};
+    struct scaffold o;
+    struct str lua = {0};
+    struct err e;
+    assert_true(file_write(path, text, strlen(text), &e));
+    assert_true(scaffold_read(&o, path, NULL, 0, &e));
+    scaffold_add_space(&o, &use, &lua);
+    assert_non_null(strstr(str_text(&lua), "{ 0, \"K\", K },"));
+    assert_non_null(strstr(str_text(&lua), "{ 1, \"TILE\", c.TILE },"));
+    assert_null(strstr(str_text(&lua), "param.K"));
+    scaffold_finish(&o);
+    str_finish(&lua);
+}
+
 // It took time with the third power of their number: hours here.
 static void many_constants(void **state)
 {
