@@ -210,9 +210,10 @@ static int tear_down(void **state)
 TEST_GROUP(scaffold)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_arrays),      cmocka_unit_test(numbers_of_the_host),
-        cmocka_unit_test(many_constants),        cmocka_unit_test(too_many_constants),
-        cmocka_unit_test(constants_that_repeat), cmocka_unit_test(blocks_with_qualifiers),
+        cmocka_unit_test(types_and_arrays),         cmocka_unit_test(numbers_of_the_host),
+        cmocka_unit_test(constants_that_are_sizes), cmocka_unit_test(many_constants),
+        cmocka_unit_test(too_many_constants),       cmocka_unit_test(constants_that_repeat),
+        cmocka_unit_test(blocks_with_qualifiers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
