@@ -46,6 +46,11 @@ int box_setup(void **state)
     return 0;
 }
 
+static void sleep_ms(int ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)ftw;
@@ -78,7 +83,12 @@ int box_teardown(void **state)
         cJSON_Delete(b->json[i]);
     for (int i = 0; i < b->variables; i++)
         free(b->environment[i]);
-    int removed = remove_folder(b->folder);
+    struct patience p;
+    int removed;
+    patience_begin(&p, getpid());
+    // A process that was detached still closes its files for a while after its session has ended.
+    while ((removed = remove_folder(b->folder)) != 0 && patience_spent_s(&p) < PATIENCE_S)
+        sleep_ms(POLL_MS);
     free(b->json);
     free(b->folder);
     arena_finish(&b->arena);
@@ -218,11 +228,6 @@ void freeze(const struct running *r)
     send_signal(r, SIGSTOP);
     assert_int_equal(waitpid(r->pid, &status, WUNTRACED), r->pid);
     assert_true(WIFSTOPPED(status));
-}
-
-static void sleep_ms(int ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
 }
 
 struct end {
