@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,25 @@ static const char *read_all(struct box *b, FILE *file)
 const char *printed_so_far(struct box *b, const struct running *r)
 {
     return read_all(b, r->out);
+}
+
+// The kernel carries over what was written a while later, in its order: a last byte is waited for.
+char *read_terminal(struct box *b, int master, int slave)
+{
+    enum { SIZE = 1 << 16 };
+    static const char last = 1;
+    char *text = arena_zero(&b->arena, SIZE, 1);
+    struct pollfd p = {.fd = master, .events = POLLIN};
+    size_t length = 0;
+    assert_int_equal(write(slave, &last, 1), 1);
+    while (length == 0 || text[length - 1] != last) {
+        assert_int_equal(poll(&p, 1, 1000 * PATIENCE_S), 1);
+        ssize_t got = read(master, text + length, SIZE - length);
+        assert_true(got > 0);
+        length += (size_t)got;
+    }
+    text[length - 1] = '\0';
+    return text;
 }
 
 void send_signal(const struct running *r, int signal_number)
