@@ -215,7 +215,7 @@ static void test_seconds(void **state)
     struct box *b = *state;
     struct result r =
         RUN(b, "tune", flow_path(b, "small.lua"), "--source", "synthetic:bowl:delay_us=5000",
-            "--seconds", "1", "--trials", "100000", "--json");
+            "--seconds", "2", "--trials", "100000", "--json");
     assert_ok(&r);
     struct events e = events_of(b, r.out);
     assert_string_equal(text_of(end_event(&e), "state"), "done");
