@@ -2,8 +2,8 @@
 // has started, the run itself and the server are killed, the clock steps, and results come twice
 // and late: it has asked and stored what an undisturbed run asks and stores, each trial once.
 //
-// Up to FAULTS of them in each of ATTEMPTS attempts; what the line does by itself is not counted. On
-// a busy machine the run, whose trials sleep, may be done before the last one.
+// Up to FAULTS of them in each of ATTEMPTS attempts; what the line does by itself is not counted.
+// On a busy machine the run, whose trials sleep, may be done before the last one.
 #include "campaign.h"
 #include "pool_server.h"
 
