@@ -375,6 +375,7 @@ static void a_killed_writer_leaves_nothing(void **state)
         if (pid == 0) {
             struct err e;
             close(ends[0]);
+            signal(signals[i], SIG_DFL); // SIGINT, say, is ignored in the background of a shell
             _exit(!file_write_stream("killed/file", write_and_stop, &ends[1], &e));
         }
         close(ends[1]);

@@ -2,7 +2,8 @@
 // has started, the run itself and the server are killed, the clock steps, and results come twice
 // and late: it has asked and stored what an undisturbed run asks and stores, each trial once.
 //
-// FAULTS of them in each of ATTEMPTS attempts; what the line does by itself is not counted.
+// Up to FAULTS of them in each of ATTEMPTS attempts; what the line does by itself is not counted.
+// On a busy machine the run, whose trials sleep, may be done before the last one.
 #include "campaign.h"
 #include "pool_server.h"
 
@@ -173,18 +174,20 @@ static const struct {
               {"run", kill_run},       {"server", kill_server}, {"result again", repeat_result},
               {"clock", step_clock}};
 
-static void strike(struct field *f)
+// False: the run is done, and what comes now would be no fault.
+static bool strike(struct field *f)
 {
     size_t i = below(f->a, sizeof faults / sizeof *faults);
     rest_ms(below(f->a, 500));
     if (has_ended(f->run)) { // one that was struck may have given up, and goes on as anyone's would
         if (end_run(f) == 0)
-            fail_msg("it was done too early: what comes now would be no fault");
+            return false;
         start_run(f);
     }
     str_printf(&f->faults, "%s%s", f->faults.length ? ", " : "", faults[i].name);
     note_context(str_text(&f->faults));
     faults[i].strike(f);
+    return true;
 }
 
 // --- an attempt ---
@@ -244,9 +247,12 @@ static void attempt(struct attempt *a)
     for (int i = 0; i < WORKERS; i++)
         start_worker(&f, i);
     start_run(&f);
-    for (int i = 0; i < FAULTS; i++)
-        strike(&f);
-    int code = end_run(&f);
+    int struck = 0;
+    while (struck < FAULTS && strike(&f))
+        struck++;
+    if (!struck)
+        fail_msg("it was done before anything happened");
+    int code = struck < FAULTS ? 0 : end_run(&f);
     for (int i = 0; code != 0 && i < MOST_RESUMES; i++) {
         start_run(&f);
         code = end_run(&f);
@@ -273,7 +279,7 @@ static int64_t count(const struct attempt *a)
 
 const struct attack attack_fleet = {
     .name = "fleet",
-    .what = "5 faults of 7 kinds each in a run by a pool and a bad line; the same sequence",
+    .what = "up to 5 faults of 7 kinds each in a run by a pool and a bad line; the same sequence",
     .share = 1,
     .count = count,
     .attempt = attempt,

@@ -108,24 +108,35 @@ void pool_publish(int fd, const char *subject, const char *text)
     free(line);
 }
 
+// The first line that holds `wanted`, with the message that it announces ("... BYTES\r\n"); NULL:
+// not all of it has come.
+static const char *find_whole(const struct str *text, const char *wanted)
+{
+    const char *at = strstr(str_text(text), wanted), *end = at ? strstr(at, "\r\n") : NULL;
+    const char *number = end;
+    while (number > at && number[-1] >= '0' && number[-1] <= '9')
+        number--;
+    return end && strlen(end + 2) >= strtoul(number, NULL, 10) ? at : NULL;
+}
+
+// Byte by byte: what comes behind that message is for the next call.
 const char *pool_listen(struct box *b, int fd, const char *wanted)
 {
     struct str text = {0};
-    char bytes[4096];
+    char byte = 0;
     struct pollfd p = {.fd = fd, .events = POLLIN};
     struct patience patience;
     patience_begin(&patience, getpid());
-    while (!strstr(str_text(&text), wanted)) {
+    while (byte != '\n' || !find_whole(&text, wanted)) {
         if (patience_spent_s(&patience) > LISTEN_S)
             fail_msg("waited %d s in vain for '%s' from the pool's server, which said: %.2000s",
                      LISTEN_S, wanted, str_text(&text));
         if (poll(&p, 1, LISTEN_MS) == 0)
             continue;
-        ssize_t n = read(fd, bytes, sizeof bytes);
-        assert_true(n > 0);
-        str_add_bytes(&text, bytes, (size_t)n);
+        assert_int_equal(read(fd, &byte, 1), 1);
+        str_add_char(&text, byte);
     }
-    const char *kept = arena_strdup(&b->arena, strstr(str_text(&text), wanted));
+    const char *kept = arena_strdup(&b->arena, find_whole(&text, wanted));
     str_finish(&text);
     return kept;
 }

@@ -19,7 +19,8 @@ struct pool_server pool_start(struct box *b, const char *config);
 void pool_kill(struct box *b, struct pool_server *s); // kill -9
 void pool_start_again(struct box *b, struct pool_server *s);
 
-// Writes lines of the protocol, and returns what comes back until `wanted` is in it.
+// Writes lines of the protocol, and returns what comes back, from `wanted` to the end of that
+// message.
 int pool_talk(const struct pool_server *s); // a socket, with the greetings done
 // The same for a user (members of CONNECT's JSON, each with a comma) who listens to `subject`.
 int pool_talk_as(const struct pool_server *s, const char *who, const char *subject);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,11 @@ int box_setup(void **state)
     return 0;
 }
 
+static void sleep_ms(int ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)ftw;
@@ -78,7 +84,12 @@ int box_teardown(void **state)
         cJSON_Delete(b->json[i]);
     for (int i = 0; i < b->variables; i++)
         free(b->environment[i]);
-    int removed = remove_folder(b->folder);
+    struct patience p;
+    int removed;
+    patience_begin(&p, getpid());
+    // A process that was detached still closes its files for a while after its session has ended.
+    while ((removed = remove_folder(b->folder)) != 0 && patience_spent_s(&p) < PATIENCE_S)
+        sleep_ms(POLL_MS);
     free(b->json);
     free(b->folder);
     arena_finish(&b->arena);
@@ -206,6 +217,25 @@ const char *printed_so_far(struct box *b, const struct running *r)
     return read_all(b, r->out);
 }
 
+// The kernel carries over what was written a while later, in its order: a last byte is waited for.
+char *read_terminal(struct box *b, int master, int slave)
+{
+    enum { SIZE = 1 << 16 };
+    static const char last = 1;
+    char *text = arena_zero(&b->arena, SIZE, 1);
+    struct pollfd p = {.fd = master, .events = POLLIN};
+    size_t length = 0;
+    assert_int_equal(write(slave, &last, 1), 1);
+    while (length == 0 || text[length - 1] != last) {
+        assert_int_equal(poll(&p, 1, 1000 * PATIENCE_S), 1);
+        ssize_t got = read(master, text + length, SIZE - length);
+        assert_true(got > 0);
+        length += (size_t)got;
+    }
+    text[length - 1] = '\0';
+    return text;
+}
+
 void send_signal(const struct running *r, int signal_number)
 {
     assert_true(r->pid > 0);
@@ -218,11 +248,6 @@ void freeze(const struct running *r)
     send_signal(r, SIGSTOP);
     assert_int_equal(waitpid(r->pid, &status, WUNTRACED), r->pid);
     assert_true(WIFSTOPPED(status));
-}
-
-static void sleep_ms(int ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
 }
 
 struct end {

@@ -79,6 +79,8 @@ struct running *start_list(struct box *b, const char *const *arguments);
 #define START(b, ...) start_list((b), (const char *const[]){__VA_ARGS__, NULL})
 
 const char *printed_so_far(struct box *b, const struct running *r);
+// Returns what was written to a pseudo terminal by now, of whose ends the caller holds both.
+char *read_terminal(struct box *b, int master, int slave);
 void freeze(const struct running *r); // SIGSTOP; returns when it stands still
 void send_signal(const struct running *r, int signal_number);
 struct result finish(struct box *b, struct running *r); // waits for its end

@@ -146,7 +146,7 @@ static void test_with_workers(void **state)
         print_message("no Vulkan device: no workers\n");
         return;
     }
-    SPAWN(b, &c, "tune", flow_path(b, "small.lua"), "--trials", "6", "--workers", "2",
+    SPAWN(b, &c, "tune", flow_path(b, "small.lua"), "--trials", "30", "--workers", "2",
           "--attached");
     assert_string_equal(read_line(b, c.socket), "session 1\n");
     assert_int_equal(kill(c.pid, SIGUSR1), 0);

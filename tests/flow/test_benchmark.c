@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#define BENCHMARK_SLEEP "417.25"
+#include <unistd.h>
 
 static const char space_text[] =
     "param.a = discrete { 1, 2, 4, 8 }\n"
@@ -198,12 +197,11 @@ static void test_replay(void **state)
     "param.how = categorical { \"nothing\", \"forever\", \"loud\", \"fork\", \"deaf\", \"exit\", " \
     "\"signal\", \"minus\", \"tiny\", \"refused\", \"wrong\", \"behind\" }\nminimize \"ms\"\n"
 
-static const char bad_program[] = "sleep=" BENCHMARK_SLEEP "\n"
-                                  "case $1 in\n"
+static const char bad_program[] = "case $1 in\n"
                                   "nothing) ;;\n"
                                   "forever) while :; do echo hello; done ;;\n"
                                   "loud) while :; do echo hello >&2; done ;;\n"
-                                  "fork) setsid sleep $sleep & sleep $sleep & wait ;;\n"
+                                  "fork) setsid sleep $2 & sleep $2 & wait ;;\n"
                                   "deaf) trap '' TERM INT HUP; while :; do sleep 0.1; done ;;\n"
                                   "exit) echo it is broken >&2; exit 3 ;;\n"
                                   "signal) kill -SEGV $$ ;;\n"
@@ -211,8 +209,21 @@ static const char bad_program[] = "sleep=" BENCHMARK_SLEEP "\n"
                                   "tiny) echo ms 1e-320 ;;\n"
                                   "refused) echo compile: no such flag ;;\n"
                                   "wrong) echo 5; echo wrong: row 3 ;;\n"
-                                  "behind) setsid sleep $sleep & echo 12 ;;\n"
+                                  "behind) setsid sleep $2 & echo 12 ;;\n"
                                   "esac\n";
+
+// The seconds that what is started sleeps: those of no other test that runs at the same time.
+static const char *own_sleep(struct box *b)
+{
+    return arena_printf(&b->arena, "9%d.25", (int)getpid());
+}
+
+static bool none_sleeps(struct box *b, void *context)
+{
+    (void)context;
+    const char *command = arena_printf(&b->arena, "pgrep -f '^sleep %s' >/dev/null", own_sleep(b));
+    return WEXITSTATUS(system(command)) == 1;
+}
 
 // Each fails as one trial with a reason in one line, and nothing of it is left.
 static void test_bad_programs(void **state)
@@ -226,7 +237,8 @@ static void test_bad_programs(void **state)
                   {"tiny", "crash", "above 0"},     {"refused", "compile", "no such"},
                   {"wrong", "wrong", "row 3"},      {"behind", "ok", ""}};
     struct box *b = *state;
-    const char *run = source(b, "run:timeout=1:", bad_program, "{how}");
+    const char *rest = arena_printf(&b->arena, "{how} %s", own_sleep(b));
+    const char *run = source(b, "run:timeout=5:", bad_program, rest);
     struct result r = RUN(b, "tune", box_write(b, "how.lua", HOW), "--source", run, "--strategy",
                           "grid", "--trials", "12", "--workers", "3", "--json");
     assert_ok(&r);
@@ -245,8 +257,7 @@ static void test_bad_programs(void **state)
     }
     r = RUN(b, "show", "1", "--trials");
     assert_ok(&r);
-    int status = system("pgrep -f '^sleep " BENCHMARK_SLEEP "' > /dev/null");
-    assert_int_equal(WEXITSTATUS(status), 1);
+    wait_until(b, "the end of all that the programs started", none_sleeps, NULL);
 }
 
 // The command stays, answers line by line, and is started again after it has ended.
@@ -283,11 +294,10 @@ static void test_serve(void **state)
 static void test_killed(void **state)
 {
     struct box *b = *state;
-    const char *run =
-        source(b, "run:",
-               "if [ $(wc -l < \"$SEEN\") -ge 6 ]; then sleep " BENCHMARK_SLEEP "; fi\n"
-               "echo started >> \"$SEEN\"; echo ms $1\n",
-               "{a}");
+    const char *run = source(b, "run:",
+                             "if [ $(wc -l < \"$SEEN\") -ge 6 ]; then sleep 1000; fi\n"
+                             "echo started >> \"$SEEN\"; echo ms $1\n",
+                             "{a}");
     box_set(b, "SEEN", box_write(b, "seen", ""));
     struct running *killed = START(b, "tune", space(b, "minimize \"ms\""), "--source", run,
                                    "--trials", "16", "--seed", "1", "--json");

@@ -174,15 +174,6 @@ static void use_terminal(const struct box *b)
     dup2(open(terminal, O_RDWR | O_NOCTTY), STDERR_FILENO);
 }
 
-static const char *read_terminal(struct box *b, int master)
-{
-    char *text = arena_zero(&b->arena, 1 << 16, 1);
-    size_t length = 0;
-    for (ssize_t got; (got = read(master, text + length, (1 << 16) - 1 - length)) > 0;)
-        length += (size_t)got;
-    return text;
-}
-
 // The progress line is drawn over itself: trials, rate, best, time left.
 static void test_terminal(void **state)
 {
@@ -191,12 +182,11 @@ static void test_terminal(void **state)
     assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
     terminal = arena_strdup(&b->arena, ptsname(master));
     int slave = open(terminal, O_RDWR | O_NOCTTY); // keeps what is written until it is read
-    fcntl(master, F_SETFL, O_NONBLOCK);
     b->prepare = use_terminal;
     box_set(b, "TERM", "xterm");
     struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--source",
                           "synthetic:bowl:delay_us=5000", "--trials", "60", "--seed", "5");
-    const char *drawn = read_terminal(b, master), *last = NULL;
+    const char *drawn = read_terminal(b, master, slave), *last = NULL;
     close(slave);
     close(master);
     assert_int_equal(r.code, 0);

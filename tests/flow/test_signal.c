@@ -172,6 +172,16 @@ static const char *log_of(struct box *b, const char *printed)
     return arena_printf(&b->arena, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
+struct log_line {
+    const char *path, *text;
+};
+
+static bool has_line(struct box *b, void *context)
+{
+    const struct log_line *l = context;
+    return strstr(box_read(b, l->path), l->text) != NULL;
+}
+
 static void test_detach(void **state)
 {
     struct box *b = *state;
@@ -187,17 +197,8 @@ static void test_detach(void **state)
     RUN(b, "stop", "1");
     wait_for_no_runner(b, 1);
     assert_string_equal(state_of(b, 1), "stopped");
-    assert_contains(box_read(b, log_of(b, r.err)), "session 1 stopped");
-}
-
-struct log_line {
-    const char *path, *text;
-};
-
-static bool has_line(struct box *b, void *context)
-{
-    const struct log_line *l = context;
-    return strstr(box_read(b, l->path), l->text) != NULL;
+    struct log_line last = {log_of(b, r.err), "session 1 stopped"}; // which is printed after that
+    wait_until(b, last.text, has_line, &last);
 }
 
 static bool is_closed(struct box *b, void *context)

@@ -54,7 +54,9 @@ static void test_removed(void **state)
     for (size_t i = 0; i < COUNT(removed); i++) {
         const char *folder = box_path(b, arena_printf(&b->arena, "folder%d", (int)i));
         struct running *running = start_in(b, folder);
+        freeze(running); // or it might find one of them gone, and do something about the others
         remove_files(b, folder, removed[i]);
+        send_signal(running, SIGCONT);
         struct result r = finish(b, running);
         assert_contains(r.err, removed[i][0]);
         assert_saved(b, &r, arena_printf(&b->arena, "%s/t.db.saved", folder));
@@ -89,8 +91,10 @@ static void test_folder_removed(void **state)
     const char *folder = box_path(b, "folder");
     box_set(b, "XDG_DATA_HOME", box_path(b, "data"));
     struct running *running = start_in(b, folder);
+    freeze(running);
     remove_files(b, folder, all);
     assert_int_equal(rmdir(folder), 0);
+    send_signal(running, SIGCONT);
     struct result r = finish(b, running);
     assert_saved(b, &r, box_path(b, "data/tilewalk/t.db.saved"));
 }

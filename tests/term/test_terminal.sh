@@ -10,7 +10,8 @@ start 'tilewalk watch 1'
 see 'Best GFLOPS by trial'
 other_screen_is 1 || fail 'no alternate screen'
 braille=$(printf '\342[\240-\243]') # the first two bytes of U+2800 to U+28FF
-shown | LC_ALL=C grep -q "$braille" || fail 'no braille in a UTF-8 locale'
+in_braille() { shown | LC_ALL=C grep -q "$braille"; }
+within 'braille in a UTF-8 locale' in_braille
 press q
 at_prompt 0
 pass 'shown and left'
@@ -53,14 +54,15 @@ see '─ Workers ─'
 see 'registers[1]'
 coloured() { mux capture-pane -p -e -t main; }
 # A row of the carpet has cells whose glyphs have the colour of their background.
-hidden=$(coloured | grep 'threads\[1\]' | grep -cE '38;5;([0-9]+)m?.?\[?48;5;|48;5;')
-[ "$hidden" = 1 ] || fail 'the carpet has no background colours'
+has_carpet() { [ "$(coloured | grep 'threads\[1\]' | grep -cE '38;5;([0-9]+)m?.?\[?48;5;|48;5;')" = 1 ]; }
+within 'the background colours of the carpet' has_carpet
 see 'SYNTHETIC'
 press v
 see '─ Population of'
 see_not '─ Workers ─'
 see 'agree'
-coloured | grep -q '48;5;' || fail 'the population has no background colours'
+has_backgrounds() { coloured | grep -q '48;5;'; }
+within 'the background colours of the population' has_backgrounds
 press '['
 see '─ Best 8 after trial'
 press Escape

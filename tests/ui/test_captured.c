@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEXT_LINE stderr_line((char[STDERR_LINE_SIZE]){""})
+#define PATIENCE_MS 120000
+#define NEXT_LINE   stderr_line((char[STDERR_LINE_SIZE]){""})
 
 static int terminal;    // our end of it
 static int original_fd; // descriptor 2 of the test program
@@ -43,13 +44,15 @@ static void say(const char *text)
     assert_int_equal(write(STDERR_FILENO, text, strlen(text)), (int)strlen(text));
 }
 
-// What the terminal has got by now, at most as much as fits; "" when it is nothing.
-static const char *on_terminal(void)
+// What the terminal has got, at most as much as fits, once `wanted` bytes are there: the kernel
+// carries them over after they were written.
+static const char *on_terminal(size_t wanted)
 {
     static char text[4096];
     size_t length = 0;
     struct pollfd p = {.fd = terminal, .events = POLLIN};
-    while (length < sizeof text - 1 && poll(&p, 1, 0) > 0 && p.revents & POLLIN) {
+    while (length < sizeof text - 1 && poll(&p, 1, length < wanted ? PATIENCE_MS : 0) > 0 &&
+           p.revents & POLLIN) {
         ssize_t got = read(terminal, text + length, sizeof text - 1 - length);
         if (got <= 0)
             break;
@@ -71,7 +74,7 @@ static void lines_are_handed_out(void **state)
     assert_string_equal(NEXT_LINE, "");
     assert_string_equal(NEXT_LINE, "third");
     assert_null(NEXT_LINE);
-    assert_string_equal(on_terminal(), "");
+    assert_string_equal(on_terminal(0), "");
 }
 
 static void lines_cannot_steer_a_terminal(void **state)
@@ -121,7 +124,8 @@ static void what_nobody_took_reaches_the_terminal(void **state)
     stderr_release();
     assert_int_equal(stderr_fd(), -1);
     say("direct\n");
-    assert_string_equal(on_terminal(), "read, but no line yet and its rest\r\ndirect\r\n");
+    static const char all[] = "read, but no line yet and its rest\r\ndirect\r\n";
+    assert_string_equal(on_terminal(sizeof all - 1), all);
     stderr_release(); // more than once is fine
     stderr_capture();
     say("captured again\n");

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_STEPS 3000 // of 10 ms
+#define PATIENCE_STEPS 12000 // of 10 ms
 
 struct heard {
     struct jobs jobs;
