@@ -60,15 +60,16 @@ static int remote_fds(const struct source *s, struct pollfd *out, int most)
 }
 
 // Finds the machine with the most free places, and of these the one that has waited longest. A
-// machine that is not calibrated yet has a single place. Requests that only compile may go to any
-// machine and queue there.
+// machine that is not calibrated yet has a single place; members of a pool are compared one by one.
+// Requests that only compile may go to any machine and queue there.
 static struct host *find_host(const struct remote *r, bool trial)
 {
     struct host *best = NULL;
     int most = trial ? 1 : INT_MIN;
     for (int i = 0; i < r->machines->count; i++) {
         struct host *h = &r->host[i];
-        int places = r->margin > 0 && h->anchor_s <= 0 ? 1 : h->workers;
+        bool is_new = r->margin > 0 && h->anchor_s <= 0 && !h->greeting.is_pool;
+        int places = is_new ? 1 : h->workers;
         int free = places - (trial ? count_trials(r, &h->in_flight) : h->in_flight.count);
         if (h->state != HOST_UP || free < most ||
             (best && free == most && h->given_ns >= best->given_ns))

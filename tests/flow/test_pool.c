@@ -314,6 +314,32 @@ static void test_garbage(void **state)
 
 // --- who is not as the others ---
 
+// Two workers that are compared have two trials at once: a second job comes before a result.
+static void test_compared_at_once(void **state)
+{
+    enum { TRIALS = 12 };
+    struct box *b = *state;
+    if (!has_device())
+        return;
+    struct pool_server s = pool_start(b, "");
+    int hand = pool_talk(&s), jobs = 0, results = 0;
+    box_set(b, "TILEWALK_FLEET_MARGIN", "1000");
+    for (int i = 0; i < 2; i++)
+        wait_for_worker(b, START(b, "worker", s.url, "--workers", "1"));
+    struct running *run = START(b, "tune", flow_path(b, "small.lua"), "--strategy", "random",
+                                "--trials", "12", "--on", s.url, "--json");
+    while (jobs - results < 2) {
+        const char *message = pool_listen(b, hand, "tw.");
+        jobs += str_starts(message, "tw.job.");
+        results += str_starts(message, "tw.result.");
+        if (results == TRIALS)
+            fail_msg("one trial at a time");
+    }
+    close(hand);
+    struct result r = finish(b, run);
+    assert_ok(&r);
+}
+
 static bool has_left(struct box *b, void *context)
 {
     return strstr(printed_so_far(b, context), "has left the pool") != NULL;
@@ -369,6 +395,7 @@ TEST_GROUP(pool)
         FLOW_TEST(test_stopped_run),
         FLOW_TEST(test_stopped_agent),
         FLOW_TEST(test_garbage),
+        FLOW_TEST(test_compared_at_once),
         FLOW_TEST(test_set_aside),
     };
     if (!pool_server_program()) {
