@@ -68,6 +68,9 @@ static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max
         .shared_bytes = v->maxComputeSharedMemorySize,
         .buffer_bytes = (uint32_t)uint64_min(max_allocation, v->maxStorageBufferRange),
         .buffers = v->maxPerStageDescriptorStorageBuffers,
+        .storage_images = v->maxPerStageDescriptorStorageImages,
+        .sampled_images = v->maxPerStageDescriptorSampledImages,
+        .samplers = v->maxPerStageDescriptorSamplers,
         // Half of the registers: with more accumulators most random kernels of the presets spill
         // when Mesa's drivers compile them (docs/internals/gpus.md). `spills` catches the others.
         .accumulators = registers ? (registers + 1) / 2 : 256,

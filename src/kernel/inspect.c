@@ -25,8 +25,8 @@ struct id {
     uint64_t number; // CONSTANT: its value (of a specialization constant the default); STRUCT: the
                      // end of its last member
     uint32_t stride, binding, set;
-    uint32_t root;    // the variable or the parameter of a function that a pointer leads into
-    uint32_t offset;  // a pointer's within push constants, in bytes; plus 1, 0: it is none
+    uint32_t root;   // the variable or the parameter of a function that a pointer leads into
+    uint32_t offset; // a pointer's within push constants, in bytes; plus 1, 0: it is none
     // Bits, by 8 bytes of push constants: the addresses that a value may be or come from; those that
     // a variable may hold.
     uint32_t addresses, held;
@@ -319,6 +319,7 @@ static uint32_t elements_of(const struct kernel_descriptor *d, const struct id *
 static void note_descriptor(struct kernel_descriptor *d, const struct id *p, bool is_write)
 {
     uint32_t any = elements_of(d, p);
+    d->is_computed |= any == UINT32_MAX;
     d->written |= is_write && any != UINT32_MAX ? any : 0;
     d->may_write |= is_write ? any : 0;
     d->read |= is_write ? 0 : any;

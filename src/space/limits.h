@@ -128,7 +128,10 @@ enum limits_type {
     F(flexible, struct matrix_units, FLEXIBLE) /* any multiple of these is a matrix */ \
     F(matrix_size, uint32_t, NUMBER)         /* the most rows or columns of a flexible matrix */ \
     F(matrix_invocations, uint32_t, NUMBER)  /* the most of a workgroup that holds matrices */ \
-    F(matrix_shared, uint32_t, NUMBER)       /* bytes of shared memory that the driver takes for these */
+    F(matrix_shared, uint32_t, NUMBER)       /* bytes of shared memory that the driver takes for these */ \
+    F(storage_images, uint32_t, NUMBER)      /* maxPerStageDescriptorStorageImages; 0, as of `buffers`: any */ \
+    F(sampled_images, uint32_t, NUMBER)      /* maxPerStageDescriptorSampledImages */ \
+    F(samplers, uint32_t, NUMBER)            /* maxPerStageDescriptorSamplers */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;
