@@ -454,7 +454,7 @@ bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *re
 // Capabilities"); 0: it is judged elsewhere, or always there.
 static const struct capability {
     uint32_t number;
-    unsigned feature;
+    uint64_t feature;
     const char *name;
 } capabilities[] = {
     {SpvCapabilityMatrix, 0, "matrices"},
@@ -504,8 +504,10 @@ static const struct capability {
     {SpvCapabilityStorageImageWriteWithoutFormat, FEATURE_WRITE_FORMATLESS,
      "writes to storage images without a format"},
     {SpvCapabilityStorageBufferArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of buffers"},
-    {SpvCapabilityStorageImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of storage images"},
-    {SpvCapabilitySampledImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of sampled images"},
+    {SpvCapabilityStorageImageArrayDynamicIndexing, FEATURE_STORED_ARRAYS,
+     "arrays of storage images"},
+    {SpvCapabilitySampledImageArrayDynamicIndexing, FEATURE_SAMPLED_ARRAYS,
+     "arrays of sampled images"},
 };
 
 // Describes a capability that no table here has: its name, as spirv-dis writes it of a module with
@@ -527,13 +529,21 @@ static void refuse_capability(uint32_t number, char *reason, size_t size)
     free(text);
 }
 
-// Returns the kind of an array of descriptors whose indices are computed; NULL: none is. Compilers
-// leave out the capability.
-static const char *computed_arrays(const struct kernel_facts *f)
+// Returns the kind of an array of descriptors whose indices are computed, which the device does not
+// take; NULL: there is none. Compilers leave out the capability, but for texel buffers, whose is
+// never enabled.
+static const char *computed_arrays(const struct kernel_facts *f, const struct limits *l)
 {
-    for (int i = 0; i < f->descriptor_count; i++)
-        if (f->descriptor[i].is_computed)
-            return descriptor_name(f->descriptor[i].kind);
+    for (int i = 0; i < f->descriptor_count && limits_knows(l, LIMITS_features); i++) {
+        enum descriptor kind = f->descriptor[i].kind;
+        uint64_t needed = kind == DESCRIPTOR_BUFFER          ? FEATURE_ARRAYS
+                          : kind == DESCRIPTOR_STORAGE_IMAGE ? FEATURE_STORED_ARRAYS
+                          : kind == DESCRIPTOR_TEXELS || kind == DESCRIPTOR_STORAGE_TEXELS
+                              ? 0
+                              : FEATURE_SAMPLED_ARRAYS;
+        if (f->descriptor[i].is_computed && (l->features & needed) != needed)
+            return descriptor_name(kind);
+    }
     return NULL;
 }
 
@@ -541,8 +551,8 @@ static const char *computed_arrays(const struct kernel_facts *f)
 static bool lacks_feature(const struct kernel_facts *f, const struct limits *l, char *reason,
                           size_t size)
 {
-    const char *arrays = computed_arrays(f);
-    if (arrays && limits_knows(l, LIMITS_features) && !(l->features & FEATURE_ARRAYS)) {
+    const char *arrays = computed_arrays(f, l);
+    if (arrays) {
         snprintf(reason, size,
                  "needs computed indices of an array of descriptors (%s), which the device does "
                  "not have",

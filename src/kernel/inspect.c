@@ -1,7 +1,7 @@
 // The module is read in one pass (SPIR-V spec 2.3: header, then instructions in a fixed order of
 // sections). Decorations come before types, types before their users, so that every type's layout
-// is known when it is needed, and nothing recurses. What functions read and write is followed behind
-// that, until nothing new is found: a function may stand behind those that call it.
+// is known when it is needed, and nothing recurses. What functions read and write is followed then,
+// until nothing new is found: a function may stand behind those that call it.
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
@@ -27,8 +27,8 @@ struct id {
     uint32_t stride, binding, set;
     uint32_t root;   // the variable or the parameter of a function that a pointer leads into
     uint32_t offset; // a pointer's within push constants, in bytes; plus 1, 0: it is none
-    // Bits, by 8 bytes of push constants: the addresses that a value may be or come from; those that
-    // a variable may hold.
+    // Bits, by 8 bytes of push constants: the addresses that a value may be or come from; those
+    // that a variable may hold.
     uint32_t addresses, held;
     uint32_t element; // of a pointer or image: its place in an array of descriptors, plus 1; 0: any
     uint32_t length;  // of an array
@@ -579,8 +579,8 @@ static uint32_t choices_of(uint32_t op)
     }
 }
 
-// What is loaded is an image, or may be an address: a member of the push constants, or what a
-// variable holds.
+// Reads a load, of an image or of what may be an address: a member of the push constants, or what
+// a variable holds.
 static void read_load(struct reader *r, const uint32_t *w)
 {
     const struct id *from = id_get(r, w[3]);

@@ -108,7 +108,7 @@ static void check_counts(const struct kernel_facts *f)
     l.features = FEATURE_MORE_FORMATS | FEATURE_WRITE_FORMATLESS;
     assert_int_equal(kernel_check(f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
     wording_is("kernel", "check: computed index", reason);
-    l.features |= FEATURE_ARRAYS;
+    l.features |= FEATURE_STORED_ARRAYS;
     assert_int_equal(kernel_check(f, one, &l, reason, sizeof reason), 0);
 }
 
