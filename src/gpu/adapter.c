@@ -68,6 +68,9 @@ static struct limits limits_of(const VkPhysicalDeviceProperties *p, uint64_t max
         .shared_bytes = v->maxComputeSharedMemorySize,
         .buffer_bytes = (uint32_t)uint64_min(max_allocation, v->maxStorageBufferRange),
         .buffers = v->maxPerStageDescriptorStorageBuffers,
+        .storage_images = v->maxPerStageDescriptorStorageImages,
+        .sampled_images = v->maxPerStageDescriptorSampledImages,
+        .samplers = v->maxPerStageDescriptorSamplers,
         // Half of the registers: with more accumulators most random kernels of the presets spill
         // when Mesa's drivers compile them (docs/internals/gpus.md). `spills` catches the others.
         .accumulators = registers ? (registers + 1) / 2 : 256,
@@ -125,12 +128,11 @@ static void describe_properties(struct adapter *a, bool has_driver)
     a->tick_s = (double)p->limits.timestampPeriod * 1e-9;
 }
 
-static uint32_t image_features(const VkPhysicalDeviceFeatures *f)
+static uint64_t image_features(const VkPhysicalDeviceFeatures *f)
 {
-    bool has_arrays = f->shaderStorageBufferArrayDynamicIndexing &&
-                      f->shaderStorageImageArrayDynamicIndexing &&
-                      f->shaderSampledImageArrayDynamicIndexing;
-    return (has_arrays ? FEATURE_ARRAYS : 0u) |
+    return (f->shaderStorageBufferArrayDynamicIndexing ? FEATURE_ARRAYS : 0u) |
+           (f->shaderStorageImageArrayDynamicIndexing ? FEATURE_STORED_ARRAYS : 0u) |
+           (f->shaderSampledImageArrayDynamicIndexing ? FEATURE_SAMPLED_ARRAYS : 0u) |
            (f->shaderStorageImageExtendedFormats ? FEATURE_MORE_FORMATS : 0u) |
            (f->shaderStorageImageReadWithoutFormat ? FEATURE_READ_FORMATLESS : 0u) |
            (f->shaderStorageImageWriteWithoutFormat ? FEATURE_WRITE_FORMATLESS : 0u);
@@ -389,7 +391,7 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         extension[extensions++] = VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME;
         extension[extensions++] = VK_KHR_SPIRV_1_4_EXTENSION_NAME;
     }
-    const uint32_t features = a->info.limits.features;
+    const uint64_t features = a->info.limits.features;
     if (features & FEATURE_SHARED_LAYOUT) {
         extension[extensions++] = SHARED_LAYOUT;
         shared.pNext = chain;
@@ -401,14 +403,13 @@ enum gpu_status adapter_open(const struct adapter *a, VkDevice *out, struct err 
         address.pNext = chain;
         chain = &address;
     }
-    const bool arrays = features & FEATURE_ARRAYS;
     const VkPhysicalDeviceFeatures core = {
         .shaderFloat64 = (features & FEATURE_F64) != 0,
         .shaderInt64 = (features & FEATURE_I64) != 0,
         .shaderInt16 = (features & FEATURE_I16) != 0,
-        .shaderStorageBufferArrayDynamicIndexing = arrays,
-        .shaderStorageImageArrayDynamicIndexing = arrays,
-        .shaderSampledImageArrayDynamicIndexing = arrays,
+        .shaderStorageBufferArrayDynamicIndexing = (features & FEATURE_ARRAYS) != 0,
+        .shaderStorageImageArrayDynamicIndexing = (features & FEATURE_STORED_ARRAYS) != 0,
+        .shaderSampledImageArrayDynamicIndexing = (features & FEATURE_SAMPLED_ARRAYS) != 0,
         .shaderStorageImageExtendedFormats = (features & FEATURE_MORE_FORMATS) != 0,
         .shaderStorageImageReadWithoutFormat = (features & FEATURE_READ_FORMATLESS) != 0,
         .shaderStorageImageWriteWithoutFormat = (features & FEATURE_WRITE_FORMATLESS) != 0};

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "kernel/enumerants.h"
+#include "kernel/fit.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -344,6 +345,37 @@ struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const st
     return uses;
 }
 
+bool kernel_check_counts(const struct kernel_facts *f, int buffers, const struct limits *l,
+                         char *reason, size_t size)
+{
+    uint32_t storage = (uint32_t)buffers, stored = 0, sampled = 0, samplers = 0;
+    for (int i = 0; i < f->descriptor_count; i++) {
+        enum descriptor kind = f->descriptor[i].kind;
+        uint32_t count = f->descriptor[i].count;
+        storage += kind == DESCRIPTOR_BUFFER ? count : 0;
+        stored += kind == DESCRIPTOR_STORAGE_IMAGE || kind == DESCRIPTOR_STORAGE_TEXELS ? count : 0;
+        sampled += kind == DESCRIPTOR_SAMPLED_IMAGE || kind == DESCRIPTOR_COMBINED ||
+                           kind == DESCRIPTOR_TEXELS
+                       ? count
+                       : 0;
+        samplers += kind == DESCRIPTOR_SAMPLER || kind == DESCRIPTOR_COMBINED ? count : 0;
+    }
+    const struct {
+        const char *what;
+        uint32_t has, most;
+    } counts[] = {{"buffers", storage, l->buffers},
+                  {"storage images and storage texel buffers", stored, l->storage_images},
+                  {"sampled images and texel buffers", sampled, l->sampled_images},
+                  {"samplers", samplers, l->samplers}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].most && counts[i].has > counts[i].most) {
+            snprintf(reason, size, "%s %" PRIu32 " > %" PRIu32, counts[i].what, counts[i].has,
+                     counts[i].most);
+            return false;
+        }
+    return true;
+}
+
 bool kernel_check_formats(const struct kernel_facts *f, const struct pass *p,
                           const struct limits *l, char *reason, size_t size)
 {
@@ -422,7 +454,7 @@ bool kernel_check_version(const struct kernel_facts *f, uint32_t minor, char *re
 // Capabilities"); 0: it is judged elsewhere, or always there.
 static const struct capability {
     uint32_t number;
-    unsigned feature;
+    uint64_t feature;
     const char *name;
 } capabilities[] = {
     {SpvCapabilityMatrix, 0, "matrices"},
@@ -472,14 +504,61 @@ static const struct capability {
     {SpvCapabilityStorageImageWriteWithoutFormat, FEATURE_WRITE_FORMATLESS,
      "writes to storage images without a format"},
     {SpvCapabilityStorageBufferArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of buffers"},
-    {SpvCapabilityStorageImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of storage images"},
-    {SpvCapabilitySampledImageArrayDynamicIndexing, FEATURE_ARRAYS, "arrays of sampled images"},
+    {SpvCapabilityStorageImageArrayDynamicIndexing, FEATURE_STORED_ARRAYS,
+     "arrays of storage images"},
+    {SpvCapabilitySampledImageArrayDynamicIndexing, FEATURE_SAMPLED_ARRAYS,
+     "arrays of sampled images"},
 };
+
+// Describes a capability that no table here has: its name, as spirv-dis writes it of a module with
+// it alone, or its number where that does not know it.
+static void refuse_capability(uint32_t number, char *reason, size_t size)
+{
+    uint32_t word[] = {SpvMagicNumber, 0x10000, 0, 1, 0, UINT32_C(2) << 16 | SpvOpCapability,
+                       number};
+    struct err e;
+    char *text =
+        kernel_disassemble(&(struct spirv){.word = word, .count = sizeof word / sizeof *word}, &e);
+    const char *name = text ? strstr(text, "OpCapability ") : NULL;
+    if (name)
+        snprintf(reason, size, "needs SPIR-V capability %.*s, which is never enabled",
+                 (int)strcspn(name + 13, " \n"), name + 13);
+    else
+        snprintf(reason, size, "needs SPIR-V capability %" PRIu32 ", which is never enabled",
+                 number);
+    free(text);
+}
+
+// Returns the kind of an array of descriptors whose indices are computed, which the device does not
+// take; NULL: there is none. Compilers leave out the capability, but for texel buffers, whose is
+// never enabled.
+static const char *computed_arrays(const struct kernel_facts *f, const struct limits *l)
+{
+    for (int i = 0; i < f->descriptor_count && limits_knows(l, LIMITS_features); i++) {
+        enum descriptor kind = f->descriptor[i].kind;
+        uint64_t needed = kind == DESCRIPTOR_BUFFER          ? FEATURE_ARRAYS
+                          : kind == DESCRIPTOR_STORAGE_IMAGE ? FEATURE_STORED_ARRAYS
+                          : kind == DESCRIPTOR_TEXELS || kind == DESCRIPTOR_STORAGE_TEXELS
+                              ? 0
+                              : FEATURE_SAMPLED_ARRAYS;
+        if (f->descriptor[i].is_computed && (l->features & needed) != needed)
+            return descriptor_name(kind);
+    }
+    return NULL;
+}
 
 // Drivers run code whose feature was not enabled, sometimes wrongly. `reason` gets the first one.
 static bool lacks_feature(const struct kernel_facts *f, const struct limits *l, char *reason,
                           size_t size)
 {
+    const char *arrays = computed_arrays(f, l);
+    if (arrays) {
+        snprintf(reason, size,
+                 "needs computed indices of an array of descriptors (%s), which the device does "
+                 "not have",
+                 arrays);
+        return true;
+    }
     for (int i = 0; i < f->capability_count; i++) {
         const struct capability *c = capabilities, *end = c + sizeof capabilities / sizeof *c;
         while (c < end && c->number != f->capability[i])
@@ -490,8 +569,7 @@ static bool lacks_feature(const struct kernel_facts *f, const struct limits *l, 
         if (c < end)
             snprintf(reason, size, "needs %s, which the device does not have", c->name);
         else
-            snprintf(reason, size, "needs SPIR-V capability %" PRIu32 ", which is never enabled",
-                     f->capability[i]);
+            refuse_capability(f->capability[i], reason, size);
         return true;
     }
     return false;

@@ -275,10 +275,13 @@ static bool fail_at(const struct pass *p, const struct err *raw, struct err *e)
     const char *small = line ? small_float(p->glsl, raw->line) : NULL;
     if (small)
         return err_at(e, kernel_pass_file(p), line,
-                      "%s is not known here (an extension that not every compiler has declares it; "
-                      "whole numbers of its size, whose bits are moved, need none)",
-                      small);
-    return err_at(e, kernel_pass_file(p), line, "%s (generated line %d)", raw->text, raw->line);
+                      "%s is not known to %s (a newer compiler, which TILEWALK_GLSLANG names, may "
+                      "know it; whole numbers of its size, whose bits are moved, need none)",
+                      small, kernel_built_in() ? kernel_built_in() : "this compiler");
+    bool is_unknown = strstr(raw->text, "extension not supported");
+    return err_at(e, kernel_pass_file(p), line, "%s%s (generated line %d)", raw->text,
+                  is_unknown ? ", perhaps by a newer compiler, which TILEWALK_GLSLANG names" : "",
+                  raw->line);
 }
 
 bool kernel_preprocess_pass(const struct pass *p, struct str *out, struct err *e)

@@ -11,6 +11,11 @@
 #define SPIRV_OP_TYPE_MATRIX_KHR  4456
 #define SPIRV_OP_MATRIX_STORE_KHR 4458
 
+// OpAtomicFMinEXT, OpAtomicFMaxEXT and OpAtomicFAddEXT.
+#define SPIRV_OP_ATOMIC_MIN 5614
+#define SPIRV_OP_ATOMIC_MAX 5615
+#define SPIRV_OP_ATOMIC_ADD 6035
+
 // The capabilities of NV_cooperative_matrix2 and NV_tensor_addressing, which are newer still, and
 // OpCooperativeMatrixStoreTensorNV.
 #define SPIRV_CAPABILITY_MATRIX2_REDUCTIONS  5430

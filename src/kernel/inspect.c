@@ -1,6 +1,7 @@
 // The module is read in one pass (SPIR-V spec 2.3: header, then instructions in a fixed order of
 // sections). Decorations come before types, types before their users, so that every type's layout
-// is known when it is needed, and nothing recurses.
+// is known when it is needed, and nothing recurses. What functions read and write is followed then,
+// until nothing new is found: a function may stand behind those that call it.
 #include "kernel/kernel.h"
 
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #define HEADER      5       // words
 #define MAX_BOUND   4194304 // SPIR-V spec 2.17, universal limits
 #define MAX_BINDING 4096
+#define MAX_ROUNDS  64 // of following accesses through functions
 
 // The facts about a result id.
 struct id {
@@ -23,14 +25,18 @@ struct id {
     uint64_t number; // CONSTANT: its value (of a specialization constant the default); STRUCT: the
                      // end of its last member
     uint32_t stride, binding, set;
-    uint32_t root;    // the variable of a buffer or of the push constants that a pointer leads into
-    uint32_t offset;  // a pointer's within push constants, in bytes; plus 1, 0: it is none
-    uint32_t address; // of a buffer: the same of the push constant that it came from
+    uint32_t root;   // the variable or the parameter of a function that a pointer leads into
+    uint32_t offset; // a pointer's within push constants, in bytes; plus 1, 0: it is none
+    // Bits, by 8 bytes of push constants: the addresses that a value may be or come from; those
+    // that a variable may hold.
+    uint32_t addresses, held;
     uint32_t element; // of a pointer or image: its place in an array of descriptors, plus 1; 0: any
     uint32_t length;  // of an array
     enum descriptor opaque; // of an image, a sampler, or an array of them
     bool has_binding, is_buffer_block, is_workgroup_size, is_forward, is_push;
     bool is_opaque, is_blocks; // an array of blocks
+    bool is_parameter;
+    bool is_read, is_written; // of a parameter: by its function, or one that this calls
 };
 
 struct reader {
@@ -39,6 +45,8 @@ struct reader {
     struct id *id; // `bound` of them; number 0 is never a result and stays UNKNOWN
     uint32_t bound;
     size_t decorations; // the offset of the first member decoration; 0: none yet
+    size_t functions;   // of the first function; 0: none yet
+    bool has_news;      // about a variable or a parameter, in this round
     int entry_points;
     enum { SIZE_MISSING, SIZE_LITERAL, SIZE_IDS, SIZE_BUILTIN } size_from;
     uint32_t size[3]; // literals, or ids for SIZE_IDS
@@ -311,26 +319,39 @@ static uint32_t elements_of(const struct kernel_descriptor *d, const struct id *
 static void note_descriptor(struct kernel_descriptor *d, const struct id *p, bool is_write)
 {
     uint32_t any = elements_of(d, p);
+    d->is_computed |= any == UINT32_MAX;
     d->written |= is_write && any != UINT32_MAX ? any : 0;
     d->may_write |= is_write ? any : 0;
     d->read |= is_write ? 0 : any;
 }
 
-// Sets the bit of the buffer behind a pointer: of `bound` by its binding, of `addressed` by the
-// place of its address among the push constants.
+static void learn_bits(struct reader *r, uint32_t *bits, uint32_t more)
+{
+    r->has_news |= more & ~*bits;
+    *bits |= more;
+}
+
+static void learn(struct reader *r, bool *fact)
+{
+    r->has_news |= !*fact;
+    *fact = true;
+}
+
+// Notes an access of what is behind a pointer: a buffer by its binding or by its address, a
+// descriptor, or what a function gets.
 static bool note_access(struct reader *r, uint32_t pointer, bool is_write)
 {
     struct kernel_facts *f = r->facts;
-    uint32_t *bound = is_write ? &f->written : &f->read;
-    uint32_t *addressed = is_write ? &f->address_written : &f->address_read;
-    const struct id *p = id_get(r, pointer), *root = id_get(r, p->root);
+    const struct id *p = id_get(r, pointer);
+    struct id *root = &r->id[p->root];
     struct kernel_descriptor *d = descriptor_at(r, root);
     if (d)
         note_descriptor(d, p, is_write);
+    if (root->is_parameter)
+        learn(r, is_write ? &root->is_written : &root->is_read);
     if (root->has_binding && root->set == 0 && root->binding < 32)
-        *bound |= UINT32_C(1) << root->binding;
-    if (p->address && (p->address - 1) / 8 < 32)
-        *addressed |= UINT32_C(1) << (p->address - 1) / 8;
+        *(is_write ? &f->written : &f->read) |= UINT32_C(1) << root->binding;
+    *(is_write ? &f->address_written : &f->address_read) |= p->addresses;
     return true;
 }
 
@@ -344,14 +365,20 @@ static bool note_read(struct reader *r, uint32_t pointer)
     return note_access(r, pointer, false);
 }
 
-// A function may read what it gets, and write to an image.
-static void note_argument(struct reader *r, uint32_t pointer)
+// An argument is read and written as the parameter is that it becomes, and both may be one variable
+// that holds addresses.
+static void read_argument(struct reader *r, uint32_t argument, struct id *parameter)
 {
-    const struct id *p = id_get(r, pointer);
-    struct kernel_descriptor *d = descriptor_at(r, id_get(r, p->root));
-    if (d && (d->kind == DESCRIPTOR_STORAGE_IMAGE || d->kind == DESCRIPTOR_STORAGE_TEXELS))
-        d->may_write |= elements_of(d, p);
-    note_read(r, pointer);
+    const struct id *a = id_get(r, argument);
+    struct id *root = &r->id[a->root];
+    if (parameter->is_read)
+        note_read(r, argument);
+    if (parameter->is_written)
+        note_write(r, argument);
+    learn_bits(r, &parameter->addresses, a->addresses);
+    learn_bits(r, &parameter->held, root->held);
+    if (a->root)
+        learn_bits(r, &root->held, parameter->held);
 }
 
 // Returns the offset of a struct's member, as said before the instruction `end`; UINT32_MAX: it has
@@ -379,9 +406,9 @@ static void read_chain(struct reader *r, const uint32_t *w, uint32_t n)
         return;
     struct id *result = &r->id[w[2]];
     result->root = base->root;
-    result->address = base->address;
     result->element = base->element;
     result->offset = 0;
+    learn_bits(r, &result->addresses, base->addresses);
     if (base->root == w[3] && base->has_binding && base->set == JOB_DESCRIPTOR_SET && n > 4) {
         const struct id *first = id_get(r, w[4]);
         result->element = first->kind == CONSTANT ? (uint32_t)first->number + 1 : 0;
@@ -399,7 +426,6 @@ static bool add_buffer(struct reader *r, struct id *variable, const struct id *c
         return err_set(r->e, "a buffer must be a block with a binding in descriptor set 0");
     if (variable->binding >= r->facts->bindings)
         r->facts->bindings = variable->binding + 1;
-    variable->root = (uint32_t)(variable - r->id);
     return true;
 }
 
@@ -423,7 +449,6 @@ static bool add_descriptor(struct reader *r, struct id *variable, const struct i
         f->descriptor[f->descriptor_count++] = d;
     else if (f->descriptor[known].kind != d.kind || f->descriptor[known].count != d.count)
         return err_set(r->e, "two kinds of resources have one binding");
-    variable->root = (uint32_t)(variable - r->id);
     return true;
 }
 
@@ -450,6 +475,7 @@ static bool read_variable(struct reader *r, const uint32_t *w)
                  w[3] == SpvStorageClassUniformConstant;
     if (sized && !content)
         return malformed(r, "variable of unknown type");
+    variable->root = (uint32_t)(variable - r->id);
     switch (w[3]) {
     case SpvStorageClassWorkgroup:
         f->shared_bytes = add(align_up(f->shared_bytes, content->align), content->size);
@@ -460,7 +486,6 @@ static bool read_variable(struct reader *r, const uint32_t *w)
         if (content->number > f->push_bytes)
             f->push_bytes = (uint32_t)content->number;
         variable->is_push = true;
-        variable->root = (uint32_t)(variable - r->id);
         variable->pointee = pointer->pointee;
         break;
     case SpvStorageClassStorageBuffer:
@@ -509,8 +534,12 @@ static const struct {
     {SpvOpDecorationGroup, 2},
     {SpvOpLoopMerge, 4},
     {SpvOpTypeForwardPointer, 3},
+    {SpvOpFunction, 5},
+    {SpvOpFunctionParameter, 3},
     {SpvOpAccessChain, 4},
     {SpvOpInBoundsAccessChain, 4},
+    {SpvOpPtrAccessChain, 5},
+    {SpvOpInBoundsPtrAccessChain, 5},
     {SpvOpCopyObject, 4},
     {SpvOpLoad, 4},
     {SpvOpFunctionCall, 4},
@@ -529,26 +558,152 @@ static void pass_on(struct reader *r, uint32_t result, uint32_t from)
     if (result >= r->bound)
         return;
     r->id[result].root = id_get(r, from)->root;
-    r->id[result].address = id_get(r, from)->address;
     r->id[result].element = id_get(r, from)->element;
+    learn_bits(r, &r->id[result].addresses, id_get(r, from)->addresses);
 }
 
-// Other instructions matter as atomics, which read and write, as accesses to images, or as types,
-// which take no counted memory.
+// The results of these may be one of their operands, from the word that is returned on. 0: they
+// are not.
+static uint32_t choices_of(uint32_t op)
+{
+    switch (op) {
+    case SpvOpSelect: return 4;
+    case SpvOpPhi: // whose blocks have no addresses
+    case SpvOpBitcast:
+    case SpvOpConvertUToPtr:
+    case SpvOpConvertPtrToU:
+    case SpvOpCompositeConstruct:
+    case SpvOpCompositeExtract: // whose indices are taken for ids, of which most have none
+    case SpvOpIAdd: return 3;
+    default: return 0;
+    }
+}
+
+// Reads a load, of an image or of what may be an address: a member of the push constants, or what
+// a variable holds.
+static void read_load(struct reader *r, const uint32_t *w)
+{
+    const struct id *from = id_get(r, w[3]);
+    uint32_t place = from->offset ? (from->offset - 1) / 8 : 32;
+    if (id_get(r, w[1])->is_opaque) {
+        pass_on(r, w[2], w[3]);
+        return;
+    }
+    if (w[2] < r->bound && id_get(r, w[1])->kind == POINTER && place < 32)
+        learn_bits(r, &r->id[w[2]].addresses, UINT32_C(1) << place);
+    if (w[2] < r->bound)
+        learn_bits(r, &r->id[w[2]].addresses, r->id[from->root].held);
+    note_read(r, w[3]);
+}
+
+static void read_store(struct reader *r, const uint32_t *w)
+{
+    const struct id *to = id_get(r, w[1]);
+    note_write(r, w[1]);
+    if (to->root)
+        learn_bits(r, &r->id[to->root].held, id_get(r, w[2])->addresses);
+}
+
+// The parameters of a function stand behind it. One whose function is not found, or that has other
+// parameters than it gets, is none that a driver takes.
+static void read_call(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    const struct id *function = id_get(r, w[3]);
+    size_t at = function->kind == UNKNOWN ? function->number : r->count;
+    for (uint32_t i = 4; i < n && at < r->count; i++, at += r->word[at] >> 16) {
+        const uint32_t *p = r->word + at;
+        if ((p[0] & 0xffff) != SpvOpFunctionParameter)
+            return;
+        if (p[2] < r->bound)
+            read_argument(r, w[i], &r->id[p[2]]);
+    }
+}
+
+// Reads an instruction for the buffers that it accesses, of a function or before those.
+static void read_accesses(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    uint32_t op = w[0] & 0xffff, choice = choices_of(op);
+    bool is_atomic = (op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor) ||
+                     op == SPIRV_OP_ATOMIC_MIN || op == SPIRV_OP_ATOMIC_MAX ||
+                     op == SPIRV_OP_ATOMIC_ADD;
+    for (uint32_t i = choice; choice && i < n && w[2] < r->bound; i++)
+        learn_bits(r, &r->id[w[2]].addresses, id_get(r, w[i])->addresses);
+    switch (op) {
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain: read_chain(r, w, n); break;
+    case SpvOpPtrAccessChain:
+    case SpvOpInBoundsPtrAccessChain:
+    case SpvOpCopyObject: pass_on(r, w[2], w[3]); break; // the result is its base, or behind it
+    case SpvOpLoad: read_load(r, w); break;
+    case SpvOpAtomicLoad: note_read(r, w[3]); break;
+    case SpvOpFunctionCall: read_call(r, w, n); break;
+    case SpvOpCopyMemory:
+        note_read(r, w[2]);
+        note_write(r, w[1]);
+        break;
+    case SpvOpStore: read_store(r, w); break;
+    case SpvOpAtomicStore:
+    case SpvOpCooperativeMatrixStoreNV:
+    case SPIRV_OP_MATRIX_STORE_KHR:
+    case SPIRV_OP_MATRIX_STORE_TENSOR: note_write(r, w[1]); break;
+    case SpvOpImageWrite:
+        if (n > 2)
+            note_write(r, w[1]);
+        break;
+    case SpvOpSampledImage:
+    case SpvOpImage:
+    case SpvOpImageTexelPointer:
+        if (n > 3)
+            pass_on(r, w[2], w[3]);
+        break;
+    default:
+        if (is_atomic && n > 3)
+            note_write(r, w[3]);
+        if ((is_atomic || (op >= SpvOpImageSampleImplicitLod && op <= SpvOpImageRead)) && n > 3)
+            note_read(r, w[3]);
+    }
+}
+
+// Follows what functions get, until a round finds nothing new.
+static bool follow_accesses(struct reader *r)
+{
+    r->has_news = r->functions > 0;
+    for (int round = 0; r->has_news; round++) {
+        if (round == MAX_ROUNDS)
+            return err_set(r->e, "its functions hand buffers on more than %d deep", MAX_ROUNDS);
+        r->has_news = false;
+        for (size_t at = r->functions; at < r->count; at += r->word[at] >> 16)
+            read_accesses(r, r->word + at, r->word[at] >> 16);
+    }
+    return true;
+}
+
+// Other instructions matter as types, which take no counted memory.
 static bool read_other(struct reader *r, uint32_t op, const uint32_t *w, uint32_t n)
 {
-    bool is_atomic = op >= SpvOpAtomicExchange && op <= SpvOpAtomicXor && n > 3;
-    if (is_atomic)
-        return note_read(r, w[3]) && note_write(r, w[3]);
-    if (op >= SpvOpImageSampleImplicitLod && op <= SpvOpImageRead && n > 3)
-        return note_read(r, w[3]);
-    if (op == SpvOpImageWrite && n > 2)
-        return note_write(r, w[1]);
-    if ((op == SpvOpSampledImage || op == SpvOpImage || op == SpvOpImageTexelPointer) && n > 3)
-        pass_on(r, w[2], w[3]);
     bool is_type = op >= SpvOpTypeVoid && op <= SpvOpTypeFunction && n > 1;
     return !is_type || op == SpvOpTypeVoid || op == SpvOpTypeFunction ||
            type_define(r, w[1], VALUE, 0, 1);
+}
+
+// A function is known by where its parameters begin.
+static bool read_function(struct reader *r, const uint32_t *w, uint32_t n)
+{
+    size_t at = (size_t)(w - r->word);
+    if (!r->functions)
+        r->functions = at;
+    if (w[2] < r->bound)
+        r->id[w[2]].number = at + n;
+    return true;
+}
+
+static bool read_parameter(struct reader *r, const uint32_t *w)
+{
+    if (w[2] == 0 || w[2] >= r->bound)
+        return malformed(r, "bad result id");
+    r->id[w[2]].root = w[2];
+    r->id[w[2]].is_parameter = true;
+    return true;
 }
 
 static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
@@ -588,31 +743,12 @@ static bool read_instruction(struct reader *r, const uint32_t *w, uint32_t n)
     case SpvOpSpecConstantComposite: return read_composite(r, w, n);
     case SpvOpVariable: return read_variable(r, w);
     case SpvOpLoopMerge: r->facts->has_loops = true; return true;
-    case SpvOpAccessChain:
-    case SpvOpInBoundsAccessChain: read_chain(r, w, n); return true;
-    case SpvOpCopyObject: // the result is its base
-        pass_on(r, w[2], w[3]);
-        return true;
-    case SpvOpLoad:
-        if (id_get(r, w[1])->is_opaque) {
-            pass_on(r, w[2], w[3]);
-            return true;
-        }
-        if (w[2] < r->bound && id_get(r, w[1])->kind == POINTER)
-            r->id[w[2]].address = id_get(r, w[3])->offset;
-        return note_read(r, w[3]);
-    case SpvOpAtomicLoad: return note_read(r, w[3]);
-    case SpvOpFunctionCall:
-        for (uint32_t i = 4; i < n; i++)
-            note_argument(r, w[i]);
-        return true;
-    case SpvOpCopyMemory: return note_read(r, w[2]) && note_write(r, w[1]);
-    case SpvOpStore:
-    case SpvOpAtomicStore:
-    case SpvOpCooperativeMatrixStoreNV:
-    case SPIRV_OP_MATRIX_STORE_KHR:
-    case SPIRV_OP_MATRIX_STORE_TENSOR: return note_write(r, w[1]);
-    default: return read_type(r, op, w, n);
+    case SpvOpFunction: return read_function(r, w, n);
+    case SpvOpFunctionParameter: return read_parameter(r, w);
+    default: // read_accesses reads what is no type
+        return (op > SpvOpTypeForwardPointer && op != SpvOpTypeCooperativeMatrixNV &&
+                op != SPIRV_OP_TYPE_MATRIX_KHR) ||
+               read_type(r, op, w, n);
     }
 }
 
@@ -650,7 +786,7 @@ bool kernel_inspect(const struct spirv *s, struct kernel_facts *out, struct err 
         ok = n == 0 || n > r.count - at ? malformed(&r, "instruction runs past the end")
                                         : read_instruction(&r, r.word + at, n);
     }
-    ok = ok && finish_size(&r);
+    ok = ok && finish_size(&r) && follow_accesses(&r);
     free(r.id);
     return ok;
 }

@@ -118,6 +118,7 @@ struct job {
     struct pass *pass;      // its own
     uint64_t scratch_bytes; // a multiple of 4
     uint32_t spirv_minor;   // the newest SPIR-V that its device takes is 1.N; 0: not known
+    struct job_roles roles; // 0: not known
     struct {
         uint8_t how, from; // of enum job_begin; the input that BEGIN_COPY copies
     } begin[JOB_MAX_BUFFERS];

@@ -32,6 +32,7 @@ struct kernel_descriptor {
     enum descriptor kind;
     uint32_t count;
     uint32_t read, written, may_write;
+    bool is_computed; // the index of an access is no constant, or a function gets the whole array
 };
 
 struct kernel_facts {
@@ -130,6 +131,10 @@ struct kernel_uses {
     uint32_t read, written, may_write; // as in kernel_descriptor
 };
 struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const struct pass *p);
+// Returns whether a device takes as many descriptors as the pass has, with `buffers` of set 0; else
+// `reason` gets a sentence.
+bool kernel_check_counts(const struct kernel_facts *f, int buffers, const struct limits *l,
+                         char *reason, size_t size);
 // Returns whether a device has the formats of the pass' images and texel buffers; else `reason`
 // gets a sentence.
 bool kernel_check_formats(const struct kernel_facts *f, const struct pass *p,

@@ -378,6 +378,10 @@ static struct pass *finish_pass(struct render *r)
 static int visit_render(lua_State *L)
 {
     struct render *r = lua_touserdata(L, 1);
+    const struct operation *o = &r->script->operation;
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    int outputs = operation_outputs(o), inputs = operation_tensors(o, tensor) - outputs;
+    r->job.roles = (struct job_roles){inputs, outputs};
     for (int i = 0; i < r->script->stage_count; i++) {
         r->stage = &r->script->stage[i];
         r->script->guard.place = r->stage->place;

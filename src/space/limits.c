@@ -327,7 +327,7 @@ bool limits_knows(const struct limits *l, enum limits_index field)
 
 void limits_remove_matrix2(struct limits *l)
 {
-    l->features &= ~(unsigned)FEATURE_MATRIX2_ALL;
+    l->features &= ~(uint64_t)FEATURE_MATRIX2_ALL;
     l->flexible = (struct matrix_units){.api = MATRIX_NONE};
     l->matrix_size = l->matrix_invocations = l->matrix_shared = 0;
 }

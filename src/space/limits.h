@@ -62,7 +62,7 @@ enum feature {
     FEATURE_SUBGROUP = 1 << 5,            // and the 7 bits above: as in VkSubgroupFeatureFlagBits
     FEATURE_SHARED_LAYOUT = 1 << 13,      // shared memory as blocks with explicit offsets
     FEATURE_ADDRESS = 1 << 14,            // addresses of buffers
-    FEATURE_ARRAYS = 1 << 15,             // descriptors of an array by an index that is computed
+    FEATURE_ARRAYS = 1 << 15,             // buffers of an array by an index that is computed
     FEATURE_MORE_FORMATS = 1 << 16,       // of storage images: those of SPIR-V's extended formats
     FEATURE_READ_FORMATLESS = 1 << 17,    // storage images whose format the kernel does not say
     FEATURE_WRITE_FORMATLESS = 1 << 18,
@@ -75,6 +75,9 @@ enum feature {
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,
 };
+// As FEATURE_ARRAYS, of storage images, and of sampled images and samplers.
+#define FEATURE_STORED_ARRAYS  (UINT64_C(1) << 32)
+#define FEATURE_SAMPLED_ARRAYS (UINT64_C(1) << 33)
 
 typedef uint32_t limits_axes[3];
 
@@ -114,7 +117,7 @@ enum limits_type {
     F(accumulators, uint32_t, NUMBER)        /* soft: more of them spill */ \
     F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
     F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
-    F(features, uint32_t, BITS)              /* bits of enum feature */ \
+    F(features, uint64_t, BITS)              /* bits of enum feature, and those below it */ \
     F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */ \
     F(subgroup_least, uint32_t, NUMBER)      /* kernels may require a subgroup size that is a power of */ \
     F(subgroup_most, uint32_t, NUMBER)       /* two within these bounds; 0: none */ \
@@ -128,7 +131,10 @@ enum limits_type {
     F(flexible, struct matrix_units, FLEXIBLE) /* any multiple of these is a matrix */ \
     F(matrix_size, uint32_t, NUMBER)         /* the most rows or columns of a flexible matrix */ \
     F(matrix_invocations, uint32_t, NUMBER)  /* the most of a workgroup that holds matrices */ \
-    F(matrix_shared, uint32_t, NUMBER)       /* bytes of shared memory that the driver takes for these */
+    F(matrix_shared, uint32_t, NUMBER)       /* bytes of shared memory that the driver takes for these */ \
+    F(storage_images, uint32_t, NUMBER)      /* maxPerStageDescriptorStorageImages; 0, as of `buffers`: any */ \
+    F(sampled_images, uint32_t, NUMBER)      /* maxPerStageDescriptorSampledImages */ \
+    F(samplers, uint32_t, NUMBER)            /* maxPerStageDescriptorSamplers */
 // clang-format on
 
 #define LIMITS_MEMBER(name, type, kind) type name;

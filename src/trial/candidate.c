@@ -206,6 +206,7 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
         if (!kernel_check_use(&c->spirv[i], &facts, p, roles, &e))
             return fail(why, OUTCOME_COMPILE, "%s", err_format(&e, text, sizeof text));
         if (kernel_check(&facts, p->groups, l, text, sizeof text) ||
+            !kernel_check_counts(&facts, bindings, l, text, sizeof text) ||
             !kernel_check_formats(&facts, p, l, text, sizeof text))
             return fail(why, OUTCOME_REJECTED, "%s", text);
         if (!take_descriptors(c, i, &facts, why) || !has_one_home(c, &facts, p, &plain, why))

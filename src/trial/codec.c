@@ -390,6 +390,10 @@ void codec_job(struct codec *c, struct job *job)
     // It is left out where it is not known, as older programs do.
     if (c->w ? job->spirv_minor > 0 : json_member(c->object, "spirv_minor").at != NULL)
         job->spirv_minor = (uint32_t)codec_int(c, "spirv_minor", job->spirv_minor, 0, UINT8_MAX);
+    if (c->w ? job->roles.outputs > 0 : json_member(c->object, "inputs").at != NULL) {
+        job->roles.inputs = (int)codec_int(c, "inputs", job->roles.inputs, 0, JOB_MAX_BUFFERS);
+        job->roles.outputs = (int)codec_int(c, "outputs", job->roles.outputs, 0, JOB_MAX_BUFFERS);
+    }
     codec_begins(c, job);
     struct elements l = codec_list(c, "passes");
     while (codec_next(c, &l, job->pass_count, JOB_MAX_PASSES))

@@ -123,7 +123,7 @@ static void compile(struct worker *w)
             struct spirv *module = &answer.module[answer.module_count++];
             ok = kernel_compile_pass(pass, job->spirv_minor, module, e) &&
                  kernel_inspect(module, &facts, e) && check_version(&facts, job, pass, e) &&
-                 kernel_check_use(module, &facts, pass, &(struct job_roles){0}, e);
+                 kernel_check_use(module, &facts, pass, &job->roles, e);
         }
     }
     if (ok)

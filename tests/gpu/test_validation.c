@@ -40,7 +40,7 @@ static void use_everything(struct gpu *g)
     assert_int_equal(word[N - 1], 5);
     gpu_buffer_destroy(g, staged);
 
-    uint32_t features = gpu_get_info(g)->limits.features;
+    uint64_t features = gpu_get_info(g)->limits.features;
     if (features & FEATURE_F64)
         gpu_pipeline_destroy(g, rig_pipeline(g, "a[i] = uint(double(b[i]) * 0.5LF);"));
     if (features & FEATURE_I64)

@@ -86,6 +86,32 @@ static void test_check_double(void **state)
     spirv_finish(&s);
 }
 
+// Two images and a texel buffer that are stored to, one that is sampled with its own sampler and
+// another; `b` is an array whose index is computed.
+static void check_counts(const struct kernel_facts *f)
+{
+    const uint32_t one[3] = {1, 1, 1};
+    struct limits l = limits_vulkan_minimum, few;
+    char reason[200];
+    assert_true(kernel_check_counts(f, 4, &l, reason, sizeof reason)); // 0: any number
+    l.buffers = 4, l.storage_images = 3, l.sampled_images = 1, l.samplers = 2;
+    assert_true(kernel_check_counts(f, 4, &l, reason, sizeof reason));
+    assert_false(kernel_check_counts(f, 5, &l, reason, sizeof reason));
+    few = l, few.storage_images = 2;
+    assert_false(kernel_check_counts(f, 4, &few, reason, sizeof reason));
+    few = l, few.samplers = 1;
+    assert_false(kernel_check_counts(f, 4, &few, reason, sizeof reason));
+    struct kernel_facts more = *f;
+    more.descriptor[0].kind = DESCRIPTOR_SAMPLED_IMAGE;
+    more.descriptor[0].count = 2;
+    assert_false(kernel_check_counts(&more, 4, &l, reason, sizeof reason));
+    l.features = FEATURE_MORE_FORMATS | FEATURE_WRITE_FORMATLESS;
+    assert_int_equal(kernel_check(f, one, &l, reason, sizeof reason), KERNEL_NEEDS_FEATURE);
+    wording_is("kernel", "check: computed index", reason);
+    l.features |= FEATURE_STORED_ARRAYS;
+    assert_int_equal(kernel_check(f, one, &l, reason, sizeof reason), 0);
+}
+
 // The facts of images, and which formats a device must have for them.
 static void test_check_formats(void **state)
 {
@@ -97,9 +123,11 @@ static void test_check_formats(void **state)
         "layout(binding = 3, r32f) writeonly uniform imageBuffer c;\n"
         "layout(binding = 2) uniform sampler s;\n"
         "layout(push_constant) uniform P { int i; };\n"
-        "void put(writeonly image2D to) { imageStore(to, ivec2(0), vec4(0)); }\n"
+        "void put(writeonly image2D to);\n"
+        "vec4 get(sampler2D from) { return texelFetch(from, ivec2(0), 0); }\n"
         "void main() { imageStore(b[1], ivec2(0), imageLoad(b[i], ivec2(0))); put(b[0]);\n"
-        "imageStore(c, 0, texelFetch(a, ivec2(0), 0)); }\n";
+        "imageStore(c, 0, get(a)); }\n"
+        "void put(writeonly image2D to) { imageStore(to, ivec2(0), vec4(0)); }\n";
     struct job_image images[] = {{0, {TEXEL_rgba8, IMAGE_2D, 4, 4, 1}},
                                  {1, {TEXEL_r16f, IMAGE_2D, 4, 4, 1}},
                                  {2, {TEXEL_r16f, IMAGE_2D, 4, 4, 1}},
@@ -116,10 +144,10 @@ static void test_check_formats(void **state)
     if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
         fail_msg("%s", e.text);
     struct kernel_uses uses = kernel_descriptor_uses(&f, &p);
-    assert_int_equal(f.descriptor_count, 4); // with the sampler
-    assert_int_equal(uses.read, 7);          // any of `b` by that index
-    assert_int_equal(uses.written, 1 << 2 | 1 << 3);
-    assert_int_equal(uses.may_write, 1 << 1 | 1 << 2 | 1 << 3);
+    assert_int_equal(f.descriptor_count, 4);                  // with the sampler
+    assert_int_equal(uses.read, 7);                           // any of `b` by that index
+    assert_int_equal(uses.written, 1 << 1 | 1 << 2 | 1 << 3); // one of them by a function
+    assert_int_equal(uses.may_write, uses.written);
     assert_true(kernel_check_formats(&f, &p, &l, reason, sizeof reason));
     for (int i = 0; i < 4; i++) {
         enum texel_format format = (enum texel_format)images[i].form.format;
@@ -129,6 +157,7 @@ static void test_check_formats(void **state)
     }
     l.unknown = 1u << LIMITS_formats;
     assert_true(kernel_check_formats(&f, &p, &l, reason, sizeof reason));
+    check_counts(&f);
     images[2].form.shape = IMAGE_3D;
     spirv_finish(&s);
     assert_true(kernel_compile(glsl, &s, &e));

@@ -214,6 +214,31 @@ static void addresses_belong_to_members(void **state)
     spirv_finish(&s);
 }
 
+// Functions that get addresses and write through them, in a variable, or through another function;
+// glslang puts them behind those that call them.
+static void functions_write_through_addresses(void **state)
+{
+    (void)state;
+    static const char glsl[] =
+        "#version 450\n#extension GL_EXT_buffer_reference : require\nlayout(local_size_x = 4) in;\n"
+        "layout(buffer_reference, std430) buffer Floats { float x[]; };\n"
+        "layout(push_constant) uniform P { Floats a; Floats b; Floats c; Floats d; uint n; };\n"
+        "void outer(Floats to, float v);\nfloat get(Floats from);\n"
+        "void main() { Floats mine = d; outer(b, get(a)); mine.x[n] = 2.0; }\n"
+        "void inner(Floats to, float v) { to.x[n] = v; }\n"
+        "void outer(Floats to, float v) { inner(to, v); }\n"
+        "float get(Floats from) { return from.x[n] + c.x[n]; }\n";
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    const struct pass p = {.local_size = {0}};
+    if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
+        fail_msg("%s", e.text);
+    assert_int_equal(f.address_written, 1 << 1 | 1 << 3);
+    assert_int_equal(f.address_read, 1 << 0 | 1 << 2);
+    spirv_finish(&s);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -228,6 +253,7 @@ TEST_GROUP(module)
         cmocka_unit_test(resources_are_named),
         cmocka_unit_test(sizes_are_replaced),
         cmocka_unit_test(addresses_belong_to_members),
+        cmocka_unit_test(functions_write_through_addresses),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -265,6 +265,9 @@ static void the_device_is_what_the_options_say(void **state)
                        .matrix_size = 512,
                        .matrix_invocations = 64,
                        .matrix_shared = 7,
+                       .storage_images = 8,
+                       .sampled_images = 9,
+                       .samplers = 10,
                        .f16 = true,
                        .i8 = true};
     struct err e;
