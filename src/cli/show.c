@@ -575,6 +575,8 @@ static int run_show(const struct command *self, const struct arguments *a)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
     if (right && csv && arguments_flag(a, "pareto"))
         right = err_usage(&e, "--pareto prints a table or JSON, not CSV");
+    if (right && one_trial && arguments_flag(a, "pareto"))
+        right = err_usage(&e, "--pareto lists trials, --trial shows one (choose one)");
     if (order)
         v.order = *order == 'n' ? ORDER_NUMBER : *order == 's' ? ORDER_SPEED : ORDER_ELAPSED;
     if (!right)
