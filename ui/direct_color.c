@@ -2,16 +2,14 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/os.h"
+#include "base/program.h"
 #include "base/str.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MOST_WAIT_MS = 5000 }; // for tic
+enum { TIC_SECONDS = 5 };
 
 bool direct_color_is_offered(void)
 {
@@ -40,23 +38,16 @@ static void write_entry(const char *name, const char *terminal, struct str *out)
     str_printf(out, "\tuse=%s,\n", terminal);
 }
 
-// Runs tic until it closes its output. What it says is not shown: the caller sees what came of it.
+// Runs tic. What it says is not shown: the caller sees what came of it.
 static void compile(const char *source, const char *folder)
 {
     static const char script[] = "exec tic -x -o \"$1\" \"$2\"";
     const char *const argv[] = {"/bin/sh", "-c", script, "sh", folder, source, NULL};
-    struct child c = {0};
+    struct str said = {0};
     struct err e;
-    char rest[512];
-    if (!os_spawn(&c, argv, NULL, -1, &e))
-        return;
-    struct pollfd fd = {.fd = c.stderr_fd, .events = POLLIN};
-    while (poll(&fd, 1, MOST_WAIT_MS) > 0 && read(c.stderr_fd, rest, sizeof rest) > 0)
-        ;
-    // It has closed its output, or hangs: then the entry is not there.
-    for (int status, ms = 0; ms < MOST_WAIT_MS && fd.revents && !os_reap(&c, &status); ms++)
-        poll(NULL, 0, 1);
-    os_kill(&c, NULL);
+    int status;
+    program_run(argv, TIC_SECONDS, &said, &status, &e);
+    str_finish(&said);
 }
 
 char *direct_color_entry(const char *terminal, char name[DIRECT_NAME_SIZE])
