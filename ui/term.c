@@ -78,10 +78,10 @@ static struct {
 
 // --- direct colour ("truecolor") ---
 //
-// Curses needs an entry of terminfo for it, which few systems have. Ours is the terminal's own entry
-// with colours of 24 bits, set by the control sequences of ISO 8613-6 as all terminals write them
-// that set COLORTERM. tic compiles it into the user's cache, once. Colours below 256 are the indexed
-// ones (which take fewer bytes), all others are 0xRRGGBB. The palette is never changed.
+// Curses needs an entry of terminfo for it, which few systems have. Ours is the terminal's own
+// entry with colours of 24 bits, set by the control sequences of ISO 8613-6 as all terminals write
+// them that set COLORTERM. tic compiles it into the user's cache, once. Colours below 256 are the
+// indexed ones (which take fewer bytes), all others are 0xRRGGBB. The palette is never changed.
 
 enum { DIRECT_NAME_SIZE = 96, TIC_SECONDS = 5 };
 

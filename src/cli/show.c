@@ -558,8 +558,8 @@ static bool show_trial(struct view *v, int64_t number, int64_t ask, struct err *
 
 // --- time and energy ---
 
-// The trials of a session that no other one beats in both time and energy, fastest first. Joules are
-// those of tune --objective, or what a program prints (trial/benchmark.h).
+// The trials of a session that no other one beats in both time and energy, fastest first. Joules
+// are those of tune --objective, or what a program prints (trial/benchmark.h).
 struct front {
     const struct session_record *session;
     struct pareto_point *point;
