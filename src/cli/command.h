@@ -73,5 +73,7 @@ int arguments_list(const struct arguments *a, const char *name, const char **out
 
 void command_print_help(const struct command *c);
 void command_print_overview(void);
+// Prints the completions for "bash", "zsh" or "fish"; returns false for another word.
+bool generate(const char *what);
 
 #endif

@@ -1,6 +1,5 @@
 // completion, man: prints the completion scripts and the manual pages.
 #include "cli/common.h"
-#include "cli/generate.h"
 #include "cli/manual.h"
 
 #include <inttypes.h>

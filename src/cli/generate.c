@@ -192,7 +192,7 @@ static void add_bash_place(struct str *out, const char *shown)
     str_finish(&p.words);
 }
 
-static void generate_bash(struct str *out)
+void generate_bash(struct str *out)
 {
     str_add(out, "# bash completion of tilewalk, made by: tilewalk completion bash\n"
                  "_tilewalk()\n"
@@ -265,7 +265,7 @@ static void add_zsh_command(struct str *out, const struct command *c)
     str_add(out, "\n        ;;\n");
 }
 
-static void generate_zsh(struct str *out)
+void generate_zsh(struct str *out)
 {
     str_add(out, "#compdef tilewalk\n"
                  "# zsh completion of tilewalk, made by: tilewalk completion zsh\n"
@@ -316,7 +316,7 @@ static void add_fish_place(struct str *out, const char *shown)
     str_finish(&p.words);
 }
 
-static void generate_fish(struct str *out)
+void generate_fish(struct str *out)
 {
     str_add(out, "# fish completion of tilewalk, made by: tilewalk completion fish\n"
                  "complete -c tilewalk -f\n");
