@@ -49,7 +49,8 @@ function matmul.declare(standard, types, accumulate, has_blocks)
     row_a = size("row_a", 0, 0), row_b = size("row_b", 0, 0), row_c = size("row_c", 0, 0), -- 0: rows without gaps
     type = choice("type", quantised and { "f32", "f16" } or types),
     layout = choice("layout", quantised and { "nn", "nt" } or { "nn", "nt", "tn", "tt" }),
-    b = quantised and choice("b", { "q8_1", "float" }) or nil, -- what B may be multiplied as, where A is in blocks
+    b = has_blocks and choice("b", quantised and { "q8_1", "float" } or {}, nil, -- what B may be multiplied as
+      not quantised and "A is not in blocks: set blocks, too" or nil),
     accumulate = choice("accumulate", quantised and { "f32" } or accumulate or { "f32", "f16" }), -- sums of f16
   }
   epilogue.declare(fields)

@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool factor_equal(const struct space *s, struct factor f, const struct config *a,
                   const struct config *b)

@@ -3,8 +3,6 @@
 #include "base/number.h"
 #include "text.h"
 
-#include <stdio.h>
-
 #define CURVE_ROWS  4 // the least of the curve above
 #define OTHER_ROWS  3 // failures, the axis, its labels
 #define LEGEND_ROWS 9 // of the curve, from which there is a legend, too

@@ -307,11 +307,13 @@ void model_close(struct model *m)
     model_forget_trials(m);
 }
 
-// Reads a session anew. A database that nobody had open is read as one that does not change; where
-// somebody changes it just then, what was read does not count.
+// Reads a session anew. A database that nobody had open is read as one that does not change: where
+// somebody changes it just then and reading fails, it is read again.
 static bool read_fresh(struct model *m, int64_t id, struct opened *out, struct err *e)
 {
-    for (int tries = 0; tries < MOST_TRIES; tries++) {
+    uint64_t stamp = 0;
+    for (int tries = 0; tries < MOST_TRIES && file_stamp(m->path, 0) != stamp; tries++) {
+        stamp = file_stamp(m->path, 0);
         *out = (struct opened){
             .version = m->open.version, .record.id = id, .seen_running = m->polled_at};
         arena_init(&out->arena);
@@ -367,9 +369,10 @@ static bool refresh_open(struct model *m, struct err *e)
         struct err other, why = {0};
         if (!list_sessions(m, &other)) // the database fails, not the session
             return false;
-        if (model_row(m, o->record.id) && model_open(m, o->record.id, e))
+        bool is_there = model_row(m, o->record.id) != NULL;
+        if (is_there && model_open(m, o->record.id, e))
             return true;
-        if (model_row(m, o->record.id))
+        if (is_there)
             why = *e;
         else
             err_set(&why, "session %lld was deleted", (long long)o->record.id);

@@ -87,7 +87,6 @@ struct opened {
     struct network_summary network;
     struct arena network_arena;
     enum session_state state; // as users see it
-    char state_seen[16];
     pid_t runner;
     struct arena arena; // of the record and the baselines
     struct baselines baselines;

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_NAME_ROWS 5
 #define MOST_VALUE     10 // columns of a value

@@ -1,9 +1,10 @@
 #include "term.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/program.h"
 #include "base/str.h"
-#include "direct_color.h"
 #include "keys.h"
 #include "signals.h"
 #include "ui.h"
@@ -74,6 +75,86 @@ static struct {
     bool titled; // the terminal's title is ours, and its own is on its stack
     struct spawner *spawner;
 } term;
+
+// --- direct colour ("truecolor") ---
+//
+// Curses needs an entry of terminfo for it, which few systems have. Ours is the terminal's own
+// entry with colours of 24 bits, set by the control sequences of ISO 8613-6 as all terminals write
+// them that set COLORTERM. tic compiles it into the user's cache, once. Colours below 256 are the
+// indexed ones (which take fewer bytes), all others are 0xRRGGBB. The palette is never changed.
+
+enum { DIRECT_NAME_SIZE = 96, TIC_SECONDS = 5 };
+
+// True when the environment says that the terminal shows such colours. Inside GNU screen it is
+// inherited, and wrong.
+static bool direct_color_is_offered(void)
+{
+    const char *kind = getenv("COLORTERM");
+    bool is_screen = getenv("STY") && !getenv("TMUX");
+    return !is_screen && (str_equal(kind, "truecolor") || str_equal(kind, "24bit"));
+}
+
+// Appends a capability that sets a colour; `place` is 3 for text, 4 for the background.
+static void add_setter(struct str *out, const char *name, int place)
+{
+    str_printf(out,
+               "\t%s=\\E[%%?%%p1%%{8}%%<%%t%d%%p1%%d%%e%%p1%%{256}%%<%%t%d8;5;%%p1%%d%%e%d8;2;"
+               "%%p1%%{65536}%%/%%d;%%p1%%{256}%%/%%{255}%%&%%d;%%p1%%{255}%%&%%d%%;m,\n",
+               name, place, place, place);
+}
+
+// The number in the name grows with each change of the entry.
+static void write_entry(const char *name, const char *terminal, struct str *out)
+{
+    str_printf(out, "%s|%s with direct colour,\n", name, terminal);
+    str_add(out, "\tRGB, ccc@, colors#0x1000000, pairs#0x7FFF,\n"
+                 "\tinitc@, initp@, oc@, op=\\E[39;49m, setb@, setf@,\n");
+    add_setter(out, "setaf", 3);
+    add_setter(out, "setab", 4);
+    str_printf(out, "\tuse=%s,\n", terminal);
+}
+
+// Runs tic. What it says is not shown: the caller sees what came of it.
+static void compile(const char *source, const char *folder)
+{
+    static const char script[] = "exec tic -x -o \"$1\" \"$2\"";
+    const char *const argv[] = {"/bin/sh", "-c", script, "sh", folder, source, NULL};
+    struct str said = {0};
+    struct err e;
+    int status;
+    program_run(argv, TIC_SECONDS, &said, &status, &e);
+    str_finish(&said);
+}
+
+// Returns the folder of the compiled entry for a terminal type (heap), and its name; NULL: tic is
+// missing or failed. Starts a process, which has to be before a sandbox is entered.
+static char *direct_color_entry(const char *terminal, char name[DIRECT_NAME_SIZE])
+{
+    char *plain = path_plain_name(terminal);
+    bool known = str_equal(plain, terminal) && strlen(terminal) < DIRECT_NAME_SIZE - 16;
+    free(plain);
+    if (!known)
+        return NULL;
+    snprintf(name, DIRECT_NAME_SIZE, "tilewalk1-%s", terminal);
+    char *folder = path_user_cache("terminfo");
+    char *compiled = mem_printf("%s/t/%s", folder, name);
+    struct err e;
+    if (!file_exists(compiled) && file_make_folders(folder, &e)) {
+        struct str text = {0};
+        char *source = mem_printf("%s/%s.ti", folder, name);
+        write_entry(name, terminal, &text);
+        if (file_write(source, str_text(&text), text.length, &e))
+            compile(source, folder);
+        free(source);
+        str_finish(&text);
+    }
+    if (!file_exists(compiled)) {
+        free(folder);
+        folder = NULL;
+    }
+    free(compiled);
+    return folder;
+}
 
 // --- on and off ---
 

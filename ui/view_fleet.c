@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define READ_SECONDS 1.0 // between two looks at the database
 #define BELOW_FROM   14  // rows of bodies that also show one machine in detail

@@ -4,7 +4,6 @@
 #include "report/text.h"
 #include "text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

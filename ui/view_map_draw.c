@@ -3,7 +3,6 @@
 #include "text.h"
 #include "view_map.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "space/objective.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_NOTES = 6 };

@@ -220,13 +220,13 @@ static void check_devices(struct doctor *d)
 static const char *locking_hint(const struct gpu_info *i)
 {
     switch (i->vendor_id) {
-    case 0x10de:
+    case VENDOR_NVIDIA:
         return "to lock clocks while tuning: nvidia-smi -q -d SUPPORTED_CLOCKS lists them, sudo "
                "nvidia-smi -lgc MHZ,MHZ locks them, sudo nvidia-smi -rgc undoes it";
-    case 0x1002:
+    case VENDOR_AMD:
         return "to lock clocks while tuning: write profile_standard to "
                "/sys/bus/pci/devices/BUS/power_dpm_force_performance_level (auto undoes it)";
-    case 0x8086:
+    case VENDOR_INTEL:
         return "to lock clocks while tuning: write one frequency to gt_min_freq_mhz and "
                "gt_max_freq_mhz in /sys/bus/pci/devices/BUS/drm/card*, with the xe driver to "
                "min_freq and max_freq in tile0/gt0/freq0";
@@ -254,7 +254,7 @@ static void check_open(struct doctor *d)
     statistics_add_json(&now, &sensors);
     text_add_clocks(str_text(&sensors), 0, &text);
     add_check(d, "clocks", false, text.length > 0, text.length ? str_text(&text) : clocks.why,
-              d->list[d->best].vendor_id == 0x10de
+              d->list[d->best].vendor_id == VENDOR_NVIDIA
                   ? "apt install libnvidia-ml1, beside the driver"
                   : "the clock frequency is not available on this device");
     add_check(d, "steady clocks", false, false, "tilewalk cannot find out whether they are locked",

@@ -2,12 +2,12 @@
 #include "base/json.h"
 #include "cli/common.h"
 #include "cli/confine.h"
-#include "cli/pareto.h"
 #include "cli/trial_list.h"
 #include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/kernel_text.h"
 #include "report/diff.h"
+#include "report/pareto.h"
 #include "report/text.h"
 #include "store/store.h"
 
@@ -556,6 +556,85 @@ static bool show_trial(struct view *v, int64_t number, int64_t ask, struct err *
     return ok;
 }
 
+// --- time and energy ---
+
+// The trials of a session that no other one beats in both time and energy, fastest first. Joules
+// are those of tune --objective, or what a program prints (trial/benchmark.h).
+struct front {
+    const struct session_record *session;
+    struct pareto_point *point;
+    int count, capacity;
+};
+
+static bool take_trial(void *context, const struct trial_record *t)
+{
+    struct front *r = context;
+    struct pareto_point p = {.ask = t->ask};
+    if (speed_energy(r->session, t->clocks, t->seconds, &p.seconds, &p.joules)) {
+        MEM_GROW(r->point, r->count, r->capacity);
+        r->point[r->count++] = p;
+    }
+    return true;
+}
+
+static bool add_point(struct view *v, const struct pareto_point *p, struct json_writer *w,
+                      struct err *e)
+{
+    struct trial_record t;
+    char time[32], energy[32], product[32];
+    struct str config = {0};
+    if (!store_get_trial(v->store, v->session->id, p->ask, &v->arena, &t, e))
+        return false;
+    if (v->format == LIST_JSON) {
+        json_begin_object(w, NULL);
+        json_add_int(w, "trial", t.number);
+        json_add_real(w, "ms", p->seconds * 1e3);
+        json_add_real(w, "joules", p->joules);
+        json_add_raw(w, "config", t.config);
+        json_end(w);
+        return true;
+    }
+    printf("%6" PRId64 "  %9s  %9s  %11s  %s\n", t.number, text_time(p->seconds, time),
+           text_cost(p->joules, "J", energy), text_cost(p->seconds * p->joules, "J s", product),
+           text_config(t.config, &config));
+    str_finish(&config);
+    return true;
+}
+
+static bool show_front(struct view *v, struct err *e)
+{
+    const struct session_record *r = v->session;
+    bool json = v->format == LIST_JSON;
+    struct front all = {.session = r};
+    struct str out = {0};
+    struct json_writer w = {.out = &out};
+    bool ok = store_each_numbered(v->store, r->id, 1, take_trial, &all, e);
+    if (ok && !all.count)
+        ok = err_set(e,
+                     "session %" PRId64 " has no joules: they are measured with tune --objective, "
+                     "where the device tells its power",
+                     r->id);
+    int measured = all.count;
+    all.count = pareto_front(all.point, all.count);
+    if (json) {
+        w = json_begin(&out);
+        json_add_int(&w, "session", r->id);
+        json_add_int(&w, "measured", measured);
+        json_begin_list(&w, "pareto");
+    } else if (ok) {
+        printf(" trial       time     energy      product  configuration\n");
+    }
+    for (int i = 0; ok && i < all.count; i++)
+        ok = add_point(v, &all.point[i], &w, e);
+    if (ok && json)
+        json_print(&w);
+    else if (ok)
+        printf("\n%d of %d trials: none is better in both time and energy\n", all.count, measured);
+    str_finish(&out);
+    free(all.point);
+    return ok;
+}
+
 // --- the command ---
 
 static int run_show(const struct command *self, const struct arguments *a)
@@ -575,6 +654,8 @@ static int run_show(const struct command *self, const struct arguments *a)
         right = err_usage(&e, "--json and --csv print the same in two forms (choose one)");
     if (right && csv && arguments_flag(a, "pareto"))
         right = err_usage(&e, "--pareto prints a table or JSON, not CSV");
+    if (right && one_trial && arguments_flag(a, "pareto"))
+        right = err_usage(&e, "--pareto lists trials, --trial shows one (choose one)");
     if (order)
         v.order = *order == 'n' ? ORDER_NUMBER : *order == 's' ? ORDER_SPEED : ORDER_ELAPSED;
     if (!right)
@@ -591,7 +672,7 @@ static int run_show(const struct command *self, const struct arguments *a)
     }
     if (ok)
         ok = one_trial                     ? show_trial(&v, number, ask, &e)
-             : arguments_flag(a, "pareto") ? pareto_show(v.store, &record, json, &v.arena, &e)
+             : arguments_flag(a, "pareto") ? show_front(&v, &e)
                                            : show_session(&v, &e);
     trial_list_finish(&v.trials);
     free(v.refits.refit);

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRAWS        20000 // for one that is valid, before the rules are used to find one
-#define MOST_DRAWS   20000 // in a row that give nothing new that is valid
-#define MOST_WORKERS 16
-#define MOST_RUNNERS 2 // that run kernels: only one of them at a time, while the other compiles
-#define MOST_FDS     (2 * MOST_WORKERS)
+#define DRAWS          20000 // for one that is valid, before the rules are used to find one
+#define MOST_DRAWS     20000 // in a row that give nothing new that is valid
+#define MOST_COMPILERS 16
+#define MOST_RUNNERS   2 // that run kernels: only one of them at a time, while the other compiles
+#define MOST_FDS       (2 * MOST_COMPILERS)
 
 struct run {
     const struct sample_options *options;
@@ -204,7 +204,7 @@ bool sample_take(const struct sample_options *o, struct sample *out, struct err 
     const struct script *script = r.options->script;
     char id[33];
     gpu_identity(d, id);
-    int cores = os_cores(), most = r.options->runs ? MOST_RUNNERS : MOST_WORKERS;
+    int cores = os_cores(), most = r.options->runs ? MOST_RUNNERS : MOST_COMPILERS;
     struct pool_options options = devices_pool(d, script);
     options.device_id = id;
     options.validate = o->validate;

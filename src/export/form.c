@@ -7,6 +7,7 @@
 #include "engine/speed.h"
 #include "engine/stored.h"
 #include "export/tuned.h"
+#include "report/diff.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -140,109 +141,8 @@ bool export_form(struct store *store, int64_t session, const char *form, int mos
 
 // --- the form in its place in the other program ---
 
-// A text as lines, without their ends.
-struct lines {
-    char *text; // heap, cut at its line ends
-    char **line;
-    int count;
-};
-
-static struct lines lines_of(const char *text)
-{
-    struct lines l = {.text = mem_strdup(text)};
-    int capacity = 0;
-    for (char *at = l.text; *at;) {
-        char *end = strchr(at, '\n');
-        MEM_GROW(l.line, l.count, capacity);
-        l.line[l.count++] = at;
-        at = end ? end + 1 : at + strlen(at);
-        if (end)
-            *end = '\0';
-    }
-    return l;
-}
-
-static void lines_free(struct lines *l)
-{
-    free(l->line);
-    free(l->text);
-}
-
-// Returns how many of the next lines are the same, at most `most`.
-static int common(const struct lines *a, int i, const struct lines *b, int j, int most)
-{
-    int same = 0;
-    while (same < most && i + same < a->count && j + same < b->count &&
-           str_equal(a->line[i + same], b->line[j + same]))
-        same++;
-    return same;
-}
-
 #define CONTEXT     3  // lines of a diff that stay around a change
 #define GIT_SECONDS 60 // for git to look at it
-
-// Finds the nearest lines at which both texts go on alike: in a few edits, the shortest change.
-static void resume(const struct lines *a, int i, const struct lines *b, int j, int *removed,
-                   int *added)
-{
-    int rest_a = a->count - i, rest_b = b->count - j;
-    for (int both = 1; both < rest_a + rest_b; both++)
-        for (*added = both < rest_b ? both : rest_b; *added >= 0 && both - *added <= rest_a;
-             --*added) {
-            *removed = both - *added;
-            if (common(a, i + *removed, b, j + *added, CONTEXT) == CONTEXT)
-                return;
-        }
-    *removed = rest_a;
-    *added = rest_b;
-}
-
-static void add_lines(struct str *out, char sign, const struct lines *l, int from, int count)
-{
-    for (int i = from; i < from + count; i++)
-        str_printf(out, "%c%s\n", sign, l->line[i]);
-}
-
-// Adds the unified diff of two texts that end their last lines.
-static void add_diff(struct str *out, const char *path, const char *before, const char *after)
-{
-    struct lines a = lines_of(before), b = lines_of(after);
-    struct str body = {0};
-    str_printf(out, "--- a/%s\n+++ b/%s\n", path, path);
-    for (int i = 0, j = 0; i < a.count || j < b.count;) {
-        int same = common(&a, i, &b, j, INT32_MAX);
-        i += same;
-        j += same;
-        if (i == a.count && j == b.count)
-            break;
-        // A hunk: changes with fewer than six lines that stayed between them.
-        int lead = same < CONTEXT ? same : CONTEXT, begin_a = i - lead, begin_b = j - lead, stay;
-        add_lines(&body, ' ', &a, begin_a, lead);
-        do {
-            int removed, added;
-            resume(&a, i, &b, j, &removed, &added);
-            add_lines(&body, '-', &a, i, removed);
-            add_lines(&body, '+', &b, j, added);
-            i += removed;
-            j += added;
-            stay = common(&a, i, &b, j, 2 * CONTEXT + 1);
-            bool ends = stay > 2 * CONTEXT || i + stay == a.count;
-            if (ends && stay > CONTEXT)
-                stay = CONTEXT;
-            add_lines(&body, ' ', &a, i, stay);
-            i += stay;
-            j += stay;
-            if (ends)
-                break;
-        } while (true);
-        str_printf(out, "@@ -%d,%d +%d,%d @@\n%s", begin_a + 1, i - begin_a, begin_b + 1,
-                   j - begin_b, str_text(&body));
-        str_cut(&body, 0);
-    }
-    str_finish(&body);
-    lines_free(&a);
-    lines_free(&b);
-}
 
 struct patch {
     struct store *store;
@@ -380,7 +280,10 @@ static bool patch_print(struct patch *p, struct err *e)
     char *path, *top = find_top(p, &path);
     if (!top)
         return err_set(e, "%s: cannot be read", p->want->folder);
-    add_diff(&diff, path, p->original, str_text(&p->text));
+    struct diff lines = diff_lines(p->original, str_text(&p->text));
+    str_printf(&diff, "--- a/%s\n+++ b/%s\n", path, path);
+    diff_add_text(&lines, CONTEXT, &diff);
+    diff_finish(&lines);
     bool ok = true, checked = file_exists(EXPORT_GIT);
     ok = !checked || check_diff(top, str_text(&diff), e);
     if (ok) {

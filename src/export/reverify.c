@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ALLOWED_PERCENT 5.0
 #define SPREADS         3.0

@@ -64,6 +64,7 @@ struct log {
     struct log_task *task;
     int *lines; // of each task
     int tasks, task_capacity, lines_capacity;
+    struct config_set keys; // hashes of the tasks' keys, two slots each
 };
 
 const struct log_format *log_recognise(const struct json_source *s)
@@ -86,17 +87,17 @@ const struct log_format *log_recognise(const struct json_source *s)
 static bool find_task(struct log *l, struct recording *r, struct json root, int *out, struct err *e)
 {
     struct log_task new = {.device = ""};
-    bool ok = l->format->task(r, root, &new, e), is_known = false;
-    for (int i = 0; ok && i < l->tasks && !is_known; i++)
-        if (str_equal(str_text(&l->task[i].key), str_text(&new.key))) {
-            is_known = true;
-            *out = i;
-        }
-    if (ok && !is_known) {
+    bool ok = l->format->task(r, root, &new, e), is_new = false;
+    if (ok) {
+        struct config key = {0};
+        uint64_t hash = hash_bytes(str_text(&new.key), new.key.length);
+        memcpy(key.slot, &hash, sizeof hash);
+        *out = config_set_add(&l->keys, &key, &is_new);
+    }
+    if (is_new) {
         MEM_GROW(l->lines, l->tasks, l->lines_capacity);
         MEM_GROW(l->task, l->tasks, l->task_capacity);
         l->lines[l->tasks] = 0;
-        *out = l->tasks;
         l->task[l->tasks++] = new;
         return true;
     }
@@ -153,7 +154,7 @@ static bool choose_task(const struct log *l, const char *path, int *task, struct
 bool log_read(const struct log_format *f, struct json_source *s, int task, struct recording *r,
               struct err *e)
 {
-    struct log l = {.format = f};
+    struct log l = {.format = f, .keys.slots = 2};
     struct table t = {.recording = r, .keeps_first = true};
     if (f->refusal)
         return err_at(e, s->path, 1, "%s: %s", f->what, f->refusal);
@@ -172,6 +173,7 @@ bool log_read(const struct log_format *f, struct json_source *s, int task, struc
         str_finish(&l.task[i].key);
         str_finish(&l.task[i].title);
     }
+    config_set_finish(&l.keys);
     free(l.line);
     free(l.lines);
     free(l.task);

@@ -8,7 +8,6 @@
 #include "record/unpack.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

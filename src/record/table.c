@@ -1,7 +1,6 @@
 #include "record/table.h"
 
 #include "base/json.h"
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

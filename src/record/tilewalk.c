@@ -17,7 +17,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TILEWALK_FORMAT "tilewalk-recording"
 #define FORMAT_VERSION  1

@@ -204,8 +204,15 @@ static int declare_choice(lua_State *L) // choice(name, values, standard, why) -
     const char *what = lua_pushfstring(L, "choice '%s'", name);
     check_new(L, s, "choice", name);
     int count = check_list(L, 2, what);
-    if (count == 0)
+    const char *why = lua_isnil(L, 4) ? NULL : script_keep_text(L, check_string(L, 4, what));
+    struct override *user = find_override(s, name, true);
+    if (count == 0 && !why)
         luaL_error(L, "%s: the list is empty", what);
+    if (count == 0) { // the choice is not there
+        if (user)
+            user->error = why;
+        return 0;
+    }
     if (count > PARAM_MAX_VALUES)
         luaL_error(L, "%s: %d values, at most %d are possible", what, count, PARAM_MAX_VALUES);
     guard_keep(L, ((size_t)count + 1) * sizeof(char *));
@@ -230,7 +237,6 @@ static int declare_choice(lua_State *L) // choice(name, values, standard, why) -
         lua_settop(L, words);
     }
     lua_pop(L, 1);
-    const char *why = lua_isnil(L, 4) ? NULL : check_string(L, 4, what);
     const struct domain domain = {.values = values, .why = why};
     const char *given = lua_isnil(L, 3) ? values[0] : check_string(L, 3, what);
     if (!is_among(values, given))

@@ -171,6 +171,7 @@ struct slot {
     struct str answer;  // to the measurement under way
     bool is_mute;       // it has closed its stderr
     bool is_flooded, is_late, was_asked_to_end;
+    bool is_out_of_step;      // a command that stays has printed what nobody asked for
     char tail[MOST_TAIL + 1]; // the last of its stderr
     size_t tail_length;
     bool busy, done;
@@ -224,7 +225,7 @@ static bool start_command(struct benchmark_source *s, struct slot *w, const stru
             add_value(param, c->slot + param->offset, &value[i]);
         words[i] = str_text(&value[i]);
     }
-    w->has_ended = w->was_asked_to_end = w->is_mute = false;
+    w->has_ended = w->was_asked_to_end = w->is_mute = w->is_out_of_step = false;
     w->tail_length = 0;
     bool ok = spawner_spawn(p->spawner, 0, words, &w->child, &s->broken);
     for (int i = 0; i < p->names; i++)
@@ -237,6 +238,13 @@ static bool start_command(struct benchmark_source *s, struct slot *w, const stru
 static const struct config *config_now(const struct slot *w)
 {
     return &w->request.config[w->order[w->at]];
+}
+
+static bool is_blank(const char *bytes, size_t length)
+{
+    while (length && isspace((unsigned char)bytes[length - 1]))
+        length--;
+    return !length;
 }
 
 // Starts the measurement of the candidate that is next.
@@ -416,9 +424,23 @@ static void read_end(struct benchmark_source *s, struct slot *w, struct reading 
     }
 }
 
+// Returns what follows the empty line that ends the answer of a command that stays; NULL: the line
+// has not come yet.
+static const char *behind_answer(const char *line)
+{
+    for (const char *end; (end = strchr(line, '\n')); line = end + 1)
+        if (end == line || (end == line + 1 && *line == '\r'))
+            return end + 1;
+    return NULL;
+}
+
 static void read_answer(struct benchmark_source *s, struct slot *w, struct reading *r)
 {
     char *answer = str_take(&w->answer), *rest = NULL, text[TRIAL_REASON_SIZE];
+    const char *behind = s->benchmark->stays ? behind_answer(answer) : NULL;
+    if (w->is_out_of_step || (behind && !is_blank(behind, strlen(behind))))
+        fail(r, OUTCOME_CRASH, "%s", "it printed more after the empty line that ends an answer");
+    w->is_out_of_step = false;
     for (char *line = strtok_r(answer, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         read_line(r, line);
     free(answer);
@@ -520,19 +542,14 @@ static void read_output(struct slot *w)
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             break;
         w->has_ended = got <= 0;
-        if (got <= 0 || !w->busy || w->is_late || w->is_flooded)
+        bool is_asked = w->busy && !w->done;
+        w->is_out_of_step |= got > 0 && !is_asked && !is_blank(bytes, (size_t)got);
+        if (got <= 0 || !is_asked || w->is_late || w->is_flooded)
             continue;
         w->is_flooded = w->answer.length + (size_t)got > BENCHMARK_MOST_BYTES;
         if (!w->is_flooded)
             str_add_bytes(&w->answer, bytes, (size_t)got);
     }
-}
-
-// Says if the answer of a command that stays has come to its empty line.
-static bool has_answered(const struct slot *w)
-{
-    const char *text = str_text(&w->answer);
-    return *text == '\n' || strstr(text, "\n\n") || strstr(text, "\n\r\n");
 }
 
 static void step_slot(struct benchmark_source *s, struct slot *w)
@@ -554,7 +571,7 @@ static void step_slot(struct benchmark_source *s, struct slot *w)
         if (w->busy && !w->done)
             conclude(s, w);
     } else if (s->benchmark->stays && w->busy && !w->done && !w->was_asked_to_end &&
-               has_answered(w)) {
+               behind_answer(str_text(&w->answer))) {
         conclude(s, w);
     }
 }

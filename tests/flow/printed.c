@@ -69,6 +69,14 @@ bool is_null(const cJSON *object, const char *name)
     return cJSON_IsNull(member(object, name));
 }
 
+int count_parts(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
 void assert_contains(const char *text, const char *part)
 {
     if (!strstr(text, part))

@@ -319,9 +319,5 @@ void wait_until(struct box *b, const char *what, bool (*holds)(struct box *b, vo
 
 int64_t count_trials(const char *out)
 {
-    const char event[] = "{\"event\":\"trial\"";
-    int64_t n = 0;
-    for (const char *at = out; (at = strstr(at, event)); at++)
-        n++;
-    return n;
+    return count_parts(out, "{\"event\":\"trial\"");
 }

@@ -108,6 +108,7 @@ void assert_ok(const struct result *r); // exit code 0
 // failure names the line of the test.
 void assert_one_line(const char *text);
 void assert_contains(const char *text, const char *part);
+int count_parts(const char *text, const char *part); // how often the part stands in the text
 #define assert_refused(r, code, part, other_part)                                                  \
     check_refused((r), (code), (part), (other_part), __LINE__)
 void check_refused(const struct result *r, int code, const char *part, const char *other_part,

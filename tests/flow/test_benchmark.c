@@ -290,6 +290,33 @@ static void test_serve(void **state)
     assert_true(ended > 0 && starts >= ended && starts <= ended + 1);
 }
 
+// What a command that stays prints behind the empty line is nobody's answer: the trial says so.
+static void test_out_of_step(void **state)
+{
+    struct box *b = *state;
+    const char *serve =
+        source(b, "serve:",
+               "while read -r line; do\n"
+               "  case $line in *'\"a\":8,'*) printf 'ms 3\\n\\nms 1\\n' ;;\n"
+               "  *) printf 'ms 3\\r\\n\\r\\n\\n' ;; esac\n" // blank lines are nothing
+               "done\n",
+               "");
+    struct result r = RUN(b, "tune", space(b, "minimize \"ms\""), "--source", serve, "--strategy",
+                          "grid", "--trials", "40", "--json");
+    assert_ok(&r);
+    cJSON *trial;
+    int told = 0;
+    cJSON_ArrayForEach(trial, trials(b, "1"))
+    {
+        bool is_one = number_of(member(trial, "config"), "a") == 8;
+        told += is_one;
+        assert_string_equal(text_of(trial, "outcome"), is_one ? "crash" : "ok");
+        if (is_one)
+            assert_contains(text_of(trial, "reason"), "empty line");
+    }
+    assert_true(told > 0);
+}
+
 // A run that is killed goes on, and what it had started is gone.
 static void test_killed(void **state)
 {
@@ -342,9 +369,10 @@ static void test_refused(void **state)
 TEST_GROUP(benchmark)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_words),    FLOW_TEST(test_json),   FLOW_TEST(test_maximize),
-        FLOW_TEST(test_launches), FLOW_TEST(test_replay), FLOW_TEST(test_bad_programs),
-        FLOW_TEST(test_serve),    FLOW_TEST(test_killed), FLOW_TEST(test_refused),
+        FLOW_TEST(test_words),    FLOW_TEST(test_json),        FLOW_TEST(test_maximize),
+        FLOW_TEST(test_launches), FLOW_TEST(test_replay),      FLOW_TEST(test_bad_programs),
+        FLOW_TEST(test_serve),    FLOW_TEST(test_out_of_step), FLOW_TEST(test_killed),
+        FLOW_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

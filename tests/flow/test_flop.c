@@ -198,6 +198,8 @@ static void test_energy(void **state)
     assert_ok(&r);
     r = RUN(b, "show", "5", "--pareto");
     assert_refused(&r, 1, "no joules", "--objective");
+    r = RUN(b, "show", "5", "--pareto", "--trial", "1");
+    assert_refused(&r, 2, "--pareto", "--trial");
 }
 
 TEST_GROUP(flop)

@@ -8,12 +8,7 @@
 
 static int64_t event_count(struct box *b, const struct running *r, const char *kind)
 {
-    const char *text = printed_so_far(b, r);
-    char *wanted = arena_printf(&b->arena, "{\"event\":\"%s\"", kind);
-    int64_t n = 0;
-    for (const char *at = text; (at = strstr(at, wanted)); at++)
-        n++;
-    return n;
+    return count_parts(printed_so_far(b, r), arena_printf(&b->arena, "{\"event\":\"%s\"", kind));
 }
 
 static const char resuming[] = "resuming session 1\n";

@@ -135,14 +135,6 @@ static void test_rights(void **state)
     assert_contains(r.err, "ermissions Violation");
 }
 
-static int count_warnings(const char *text, const char *part)
-{
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++)
-        count++;
-    return count;
-}
-
 // Each command that connects warns once.
 static void test_warned(void **state)
 {
@@ -151,22 +143,22 @@ static void test_warned(void **state)
     struct pool_server s = pool_start(b, "");
     box_set(b, "TILEWALK_LINK_SECONDS", "1");
     struct result r = RUN(b, "fleet", "drain", "nobody", "--on", s.url);
-    assert_int_equal(count_warnings(r.err, open), 1);
+    assert_int_equal(count_parts(r.err, open), 1);
     assert_null(strstr(r.err, plain));
     r = RUN(b, "worker", s.url, "--device", "none", "--idle-exit", "0.1");
-    assert_int_equal(count_warnings(r.err, open), 1);
+    assert_int_equal(count_parts(r.err, open), 1);
     start_worker(b, &s);
     for (int i = 0; i < 2; i++) {
         r = TUNE(b, QUICK, "--strategy", "random", "--on", s.url);
         assert_ok(&r);
-        assert_int_equal(count_warnings(r.err, open), 1);
+        assert_int_equal(count_parts(r.err, open), 1);
     }
     r = RUN(b, "fleet", "drain", "nobody", "--on", "nats://a:secret@pool.invalid");
-    assert_int_equal(count_warnings(r.err, plain), 1);
+    assert_int_equal(count_parts(r.err, plain), 1);
     assert_null(strstr(r.err, open));
     assert_null(strstr(r.err, "secret"));
     r = RUN(b, "fleet", "drain", "nobody", "--on", "tls://a:secret@pool.invalid");
-    assert_int_equal(count_warnings(r.err, "warning"), 0);
+    assert_int_equal(count_parts(r.err, "warning"), 0);
 }
 
 // Credentials are files as nsc writes them; made once, with keys that are used nowhere else.

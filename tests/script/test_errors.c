@@ -262,9 +262,11 @@ static void settings_are_checked(void **state)
         {"N", "x"},          {"N", "8x"},
         {"N", " 8"},         {"N", "1.5"},
         {"N", "2147483648"}, {"N", "99999999999999999999"},
+        {"none", "x"},
     };
     struct source files[] = {
-        {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) number('s', 1) " ALL},
+        {"a.lua", "size('N', 8) size('K', 4) choice('type', { 'f32', 'f16' }) number('s', 1) "
+                  "choice('none', {}, nil, 'only with K') " ALL},
         {"t.comp", "x"},
         {NULL, NULL}};
     struct wording r;
