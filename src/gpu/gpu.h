@@ -323,8 +323,8 @@ double gpu_robust_seconds(const struct gpu_info *i, const double *seconds, int c
 // NVIDIA's driver has a library, NVML, which is loaded when it is installed; AMD's and Intel's have
 // files in sysfs, in the device's folder of the PCI bus. Both are foreign code: only processes that
 // load drivers call anything here. Of processors (CPU devices) the energy alone is read, of all
-// packages together, which includes what other programs use: RAPL, in sysfs. A number that no device can have is left out, with one warning
-// in the log.
+// packages together, with what other programs use (RAPL, in sysfs). A number that no device can
+// have is left out, with one warning in the log.
 //
 // The numbers have the names "core_mhz", "memory_mhz", "celsius", "watts"; "throttle_power",
 // "throttle_current", "throttle_temperature", "throttle_other" are 1 where the clocks were

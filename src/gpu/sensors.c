@@ -279,15 +279,15 @@ static double processor_joules(struct sensors *s)
 
 static bool open_processors(struct sensors *s, char *why, size_t size)
 {
-    snprintf(s->folder, sizeof s->folder, "%s/class/powercap",
-             env_value("TILEWALK_SYSFS", "/sys"));
+    snprintf(s->folder, sizeof s->folder, "%s/class/powercap", env_value("TILEWALK_SYSFS", "/sys"));
     s->is_cpu = true;
     if (!isnan(processor_joules(s)))
         return true;
     char *counter = path_join(s->folder, "intel-rapl:0/energy_uj");
-    snprintf(why, size, file_exists(counter) ? "%s cannot be read (only root may, by default)"
-                                             : "clock frequency and power are not available on CPU "
-                                               "devices without %s",
+    snprintf(why, size,
+             file_exists(counter) ? "%s cannot be read (only root may, by default)"
+                                  : "clock frequency and power are not available on CPU "
+                                    "devices without %s",
              counter);
     free(counter);
     return false;

@@ -102,13 +102,24 @@ static void find_repeated(const struct scaffold *o, struct parameters *p)
     free(sorted);
 }
 
-static void find_parameters(const struct scaffold *o, struct parameters *p)
+// True: the operator of the preset has a size of that name, which the constant takes.
+static bool is_operator_size(const struct scaffold_use *use, const char *name)
+{
+    char text[100];
+    snprintf(text, sizeof text, "local %.60s = size(", name);
+    return use->operator_text && strstr(use->operator_text, text);
+}
+
+static void find_parameters(const struct scaffold *o, const struct scaffold_use *use,
+                            struct parameters *p)
 {
     *p = (struct parameters){.repeats = mem_zero((size_t)o->constant_count + 1, sizeof(bool)),
                              .declared = mem_zero((size_t)o->constant_count + 1, sizeof(bool))};
     find_repeated(o, p);
     for (int i = 0; i < o->constant_count && p->count < MOST_PARAMETERS; i++) {
         const struct scaffold_constant *c = &o->constant[i];
+        if (is_operator_size(use, c->name))
+            continue;
         bool is_whole = str_equal(c->type, "uint") || str_equal(c->type, "int");
         bool is_name = strlen(c->name) <= 60 && !str_starts(c->name, "local_size_") &&
                        !str_starts(c->name, "my_");
@@ -142,6 +153,17 @@ struct sizes {
     const char *parameter; // the size along x in expressions
 };
 
+// The standards of numbers that only the host knows: of a workgroup along x, along y and z, others.
+enum { HOST_X = 16, HOST_YZ = 4, HOST_OTHER = 128 };
+
+static bool is_host_number(const struct scaffold *o, const char *name)
+{
+    for (int i = 0; i < o->host.count; i++)
+        if (str_equal(o->host.item[i].text, name))
+            return str_equal(o->host.item[i].note, SCAFFOLD_ANY_NUMBER);
+    return false;
+}
+
 static int64_t number_in(const struct scaffold *o, const char *text, const char **macro)
 {
     char *end;
@@ -166,8 +188,13 @@ static void find_sizes(const struct scaffold *o, const struct parameters *p, str
     const char *ignored;
     *z = (struct sizes){.macro = NULL};
     bool has_ids = o->size_id[0] >= 0 || o->size_id[1] >= 0 || o->size_id[2] >= 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         z->along[i] = number_in(o, o->size[i], i ? &ignored : &z->macro);
+        if (!z->along[i] && o->size[i] && is_host_number(o, o->size[i])) {
+            z->along[i] = i ? HOST_YZ : HOST_X;
+            z->macro = i ? z->macro : o->size[i];
+        }
+    }
     z->is_tuned = !has_ids && !z->macro && (z->along[0] > 0 || !o->size[0]);
     z->parameter = z->macro ? z->macro : z->is_tuned ? "local_size_x" : NULL;
     for (int i = 0; i < o->constant_count && o->size_id[0] >= 0; i++)
@@ -251,6 +278,12 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
     }
     for (int i = 0; i < o->host.count; i++) {
         const char *name = o->host.item[i].text;
+        if (is_host_number(o, name)) {
+            bool is_size = str_equal(name, o->size[1]) || str_equal(name, o->size[2]);
+            if (!str_equal(name, z->macro))
+                str_printf(out, "      %.60s = %d,\n", name, is_size ? HOST_YZ : HOST_OTHER);
+            continue;
+        }
         if (str_equal(o->host.item[i].note, SCAFFOLD_ANY_FORMAT)) {
             str_printf(out, "      %.60s = \"" SCAFFOLD_ANY_FORMAT "\",\n", name);
             continue;
@@ -275,8 +308,8 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
 }
 
 // The constants as a list, for the kernel and for what is exported.
-static bool add_constants(const struct scaffold *o, const struct parameters *p,
-                          const struct sizes *z, struct str *out)
+static bool add_constants(const struct scaffold *o, const struct scaffold_use *use,
+                          const struct parameters *p, const struct sizes *z, struct str *out)
 {
     static const char axes[] = "xyz";
     bool has_any = o->constant_count || z->parameter;
@@ -291,6 +324,10 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
             str_printf(out, "  { %" PRId64 ", \"%.60s\", c.", c->id, c->name);
             scaffold_add_name(c->name, out);
             str_add(out, " },\n");
+            continue;
+        }
+        if (is_operator_size(use, c->name) && c->id >= 0 && !c->where && !p->repeats[i]) {
+            str_printf(out, "  { %" PRId64 ", \"%.60s\", %.60s },\n", c->id, c->name, c->name);
             continue;
         }
         str_printf(out, "  -- { %" PRId64 ", \"%.60s\", ", c->id, c->name);
@@ -314,58 +351,52 @@ static bool add_constants(const struct scaffold *o, const struct parameters *p,
 
 // --- push constants and uniform blocks ---
 
-struct field_type {
-    const char *name; // as push constants of space files are written
-    int bytes, count; // of a component; of them in a vector
-    bool is_plain;    // a number stands for it
-};
-
-static struct field_type field_type_of(const char *type)
+// Returns the length of an array by its name, "s[2]"; 1: it is none, or a macro says it.
+static int length_of(const char *name)
 {
-    static const struct field_type types[] = {
-        {"f32", 4, 1, .is_plain = true},  {"i32", 4, 1, .is_plain = true},
-        {"u32", 4, 1, .is_plain = true},  {"u32", 4, 1, .is_plain = true},
-        {"f16", 2, 1, .is_plain = false}, {"u64", 8, 1, .is_plain = false},
-        {"u64", 8, 1, .is_plain = false}};
-    static const char *const names[] = {"float",     "int",      "uint",   "bool",
-                                        "float16_t", "uint64_t", "int64_t"};
-    static const char *const vectors[] = {"vec", "ivec", "uvec", "bvec", "f16vec"};
-    for (int i = 0; i < 7; i++)
-        if (str_equal(type, names[i]))
-            return types[i];
-    for (int i = 0; i < 5; i++) {
-        const char *size = str_starts(type, vectors[i]) ? type + strlen(vectors[i]) : "";
-        if (*size >= '2' && *size <= '4' && !size[1])
-            return (struct field_type){types[i].name, types[i].bytes, *size - '0', false};
-    }
-    bool is_whole = str_starts(type, "uint") || str_starts(type, "int");
-    return (struct field_type){is_whole && *type == 'i' ? "i32"
-                               : is_whole               ? "u32"
-                                                        : "f32",
-                               0, 1, is_whole};
+    enum { MOST = 16 };
+    const char *open = strchr(name, '[');
+    long length = open ? strtol(open + 1, NULL, 10) : 1;
+    return length >= 1 && length <= MOST ? (int)length : 1;
 }
 
-// Appends the value of a field. `at` is the byte behind the field before, and behind this one then;
-// -1: nobody knows. Vectors are aligned like two or four of their components.
-static void add_value(const struct scaffold_field *f, int64_t *at, struct str *out)
+struct place {
+    int64_t behind; // the last value, in bytes; -1: nobody knows
+    int64_t next;   // where the next field begins at the earliest
+};
+
+static int64_t aligned_to(int64_t at, int64_t bytes)
 {
-    struct field_type t = field_type_of(f->type);
-    int64_t aligned = t.bytes * (t.count == 3 ? 4 : t.count);
-    int64_t place = f->offset >= 0        ? f->offset
-                    : *at < 0 || !t.bytes ? -1
-                                          : (*at + aligned - 1) / aligned * aligned;
-    bool is_moved = f->offset >= 0 || place != *at;
-    if (t.is_plain && f->offset < 0) {
-        str_add(out, *t.name == 'f' ? "0.0, " : "0, ");
-    } else {
-        str_printf(out, "{ \"%s\"", t.name);
-        for (int i = 0; i < t.count; i++)
-            str_add(out, ", 0");
-        if (is_moved && place >= 0)
-            str_printf(out, ", offset = %" PRId64, place);
-        str_add(out, " }, ");
+    return (at + bytes - 1) / bytes * bytes;
+}
+
+// Appends the values of a field. Vectors are aligned like two or four of their components, the
+// elements of an array in a uniform block to 16 bytes (std140).
+static void add_field(const struct scaffold_field *f, struct place *at, struct str *out)
+{
+    enum { UNIFORM_ARRAY = 16 };
+    struct scaffold_type t = scaffold_type_of(f->type);
+    int64_t bytes = t.bytes * (t.count == 3 ? 4 : t.count);
+    bool is_spread = strchr(f->name, '[') && f->block >= 0 && bytes;
+    bytes = is_spread ? aligned_to(bytes, UNIFORM_ARRAY) : bytes;
+    for (int k = 0; k < length_of(f->name); k++) {
+        int64_t place = f->offset >= 0             ? f->offset + k * bytes
+                        : at->behind < 0 || !bytes ? -1
+                                                   : aligned_to(at->next, bytes);
+        bool is_moved = f->offset >= 0 || place != at->behind;
+        if (t.is_plain && (!is_moved || place < 0)) {
+            str_add(out, *t.name == 'f' ? "0.0, " : "0, ");
+        } else {
+            str_printf(out, "{ \"%s\"", t.name);
+            for (int i = 0; i < t.count; i++)
+                str_add(out, ", 0");
+            if (is_moved && place >= 0)
+                str_printf(out, ", offset = %" PRId64, place);
+            str_add(out, " }, ");
+        }
+        at->behind = place < 0 || !bytes ? -1 : place + t.bytes * t.count;
+        at->next = is_spread && place >= 0 ? place + bytes : at->behind;
     }
-    *at = place < 0 || !t.bytes ? -1 : place + t.bytes * t.count;
 }
 
 // Appends the fields of a block, up to six in a line, with their names behind them; addresses are
@@ -373,7 +404,7 @@ static void add_value(const struct scaffold_field *f, int64_t *at, struct str *o
 static int add_fields(const struct scaffold *o, int block, struct str *out)
 {
     int count = 0;
-    int64_t at = 0;
+    struct place at = {0};
     for (int i = 0; i < o->field_count;) {
         const struct scaffold_field *first = &o->field[i];
         struct str names = {0}, values = {0};
@@ -384,10 +415,10 @@ static int add_fields(const struct scaffold *o, int block, struct str *out)
             if (o->field[j].block != block)
                 continue;
             if (scaffold_addressed_by(o, &o->field[j])) {
-                at = at < 0 ? at : at + 8;
+                at.behind = at.next = at.behind < 0 ? -1 : at.behind + 8;
                 continue;
             }
-            add_value(&o->field[j], &at, &values);
+            add_field(&o->field[j], &at, &values);
             str_printf(&names, " %.20s %.60s", o->field[j].type, o->field[j].name);
             count++;
         }
@@ -497,9 +528,9 @@ void scaffold_add_space(const struct scaffold *o, const struct scaffold_use *use
     struct str constants = {0};
     scaffold_find_buffers(o, &b);
     scaffold_name_buffers(use, &b);
-    find_parameters(o, &p);
+    find_parameters(o, use, &p);
     find_sizes(o, &p, &z);
-    bool has_constants = add_constants(o, &p, &z, &constants);
+    bool has_constants = add_constants(o, use, &p, &z, &constants);
     str_add(out,
             "-- A first space for a shader that others wrote, as tilewalk adopt reads it. What a "
             "person has\n-- to know is marked (docs/guide/spaces.md, \"Shaders that others "

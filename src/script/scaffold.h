@@ -72,11 +72,13 @@ struct scaffold {
     struct scaffold_names missing; // included files that were not found
     struct scaffold_names asked;   // macros that conditions ask for; note: a default, or NULL
     struct scaffold_names defined; // macros of the files; note: their values
-    struct scaffold_names host;    // words used as types, functions or formats, defined nowhere
-    struct scaffold_names other;   // resources that cannot be bound here; note: their types
-    const char *size[3];           // of a workgroup, as written; NULL: not given
-    int64_t size_id[3];            // their constants; -1: none
-    bool is_cut;                   // there is more code than is read
+    struct scaffold_names
+        host; // words used as types, functions, numbers or formats, defined nowhere
+    struct scaffold_names elsewhere; // macros that files define behind a condition that fails
+    struct scaffold_names other;     // resources that cannot be bound here; note: their types
+    const char *size[3];             // of a workgroup, as written; NULL: not given
+    int64_t size_id[3];              // their constants; -1: none
+    bool is_cut;                     // there is more code than is read
 };
 
 bool scaffold_read(struct scaffold *o, const char *path, const char *const *folder, int folders,
@@ -85,6 +87,7 @@ bool scaffold_read(struct scaffold *o, const char *path, const char *const *fold
 void scaffold_read_text(struct scaffold *o, const char *path, const char *text,
                         const char *const *folder, int folders);
 #define SCAFFOLD_MAX_BUFFERS 16
+#define SCAFFOLD_ANY_NUMBER  "number"  // the note of a number that a host's macro says
 #define SCAFFOLD_ANY_FORMAT  "rgba32f" // the note of a format that a host's macro says
 
 // The space file.

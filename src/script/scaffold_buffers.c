@@ -47,10 +47,12 @@ static enum texel_format format_of(const struct scaffold_buffer *b)
 
 static int channels_of(const struct scaffold_buffer *b)
 {
-    return b->image && str_starts(texel_traits[format_of(b)].name, "rgba") ? 4 : 1;
+    bool is_wide = b->image ? str_starts(texel_traits[format_of(b)].name, "rgba")
+                            : scaffold_type_of(b->type).count > 1;
+    return is_wide ? 4 : 1;
 }
 
-// Returns the type of the elements that the channels of an image are.
+// Returns the type of the elements; those of an image are its channels.
 static const char *element_of(const struct scaffold_buffer *b)
 {
     static const char *const types[TEXEL_COUNT] = {
@@ -58,7 +60,7 @@ static const char *element_of(const struct scaffold_buffer *b)
         [TEXEL_rgba16f] = "f16", [TEXEL_r32i] = "i32",     [TEXEL_r32ui] = "u32",
         [TEXEL_rgba32i] = "i32", [TEXEL_rgba32ui] = "u32", [TEXEL_rgba8] = "u8",
         [TEXEL_rgba8i] = "i8",   [TEXEL_rgba8ui] = "u8"};
-    return b->image ? types[format_of(b)] : "f32";
+    return b->image ? types[format_of(b)] : scaffold_type_of(b->type).name;
 }
 
 // --- buffers ---
@@ -152,54 +154,58 @@ static int count_outputs(const struct scaffold_buffers *b)
     return count;
 }
 
-// Appends the rest of a tensor, behind its name.
-static void add_size(const struct scaffold_buffers *b, const char *element, struct str *out)
+// Returns an input to copy to an output, of the same type; -1: there is none.
+static int source_of(const struct scaffold_buffers *b, int output)
 {
-    str_add(out, b->channels > 1 ? "\", 4 * N" : "\", N");
+    for (int i = b->count - 1; i >= 0; i--)
+        if (!b->is_output[i] && str_equal(element_of(b->at[i]), element_of(b->at[output])))
+            return i;
+    return -1;
+}
+
+// Appends the name of what an output is copied from. Without an input of its type it is one more,
+// which the shader does not have.
+static void add_source(const struct scaffold_buffers *b, int output, struct str *out)
+{
+    int from = source_of(b, output);
+    add_buffer(b, from >= 0 ? from : output, out);
+    str_add(out, from >= 0 ? "" : "_0");
+}
+
+// Appends { "A", N }, the type behind it where it is not f32.
+static void add_tensor(const struct scaffold_buffers *b, int i, const char *suffix, struct str *out)
+{
+    const char *element = element_of(b->at[i]);
+    str_add(out, out->length ? ",\n             { \"" : "{ \"");
+    add_buffer(b, i, out);
+    str_printf(out, "%s\", %sN", suffix, b->channels > 1 ? "4 * " : "");
     if (!str_equal(element, "f32"))
         str_printf(out, ", type = \"%s\"", element);
     str_add(out, " }");
 }
 
-// Appends the inputs or the outputs, { { "A", N }, ... }; returns how many.
-static int add_tensors(const struct scaffold_buffers *b, bool outputs, struct str *out)
-{
-    int count = 0;
-    for (int i = 0; i < b->count; i++) {
-        if (b->is_output[i] != outputs)
-            continue;
-        str_add(out, count++ ? ",\n             { \"" : "{ \"");
-        add_buffer(b, i, out);
-        add_size(b, element_of(b->at[i]), out);
-    }
-    return count;
-}
-
-// Returns an input to copy to an output, of the same type where there is one; -1: there is none.
-static int source_of(const struct scaffold_buffers *b, int output)
-{
-    int found = -1;
-    for (int i = b->count - 1; i >= 0; i--) {
-        bool is_same =
-            output >= b->count || str_equal(element_of(b->at[i]), element_of(b->at[output]));
-        if (!b->is_output[i] && (is_same || found < 0))
-            found = i;
-    }
-    return found;
-}
-
 void scaffold_add_operator(const struct scaffold_buffers *b, struct str *out)
 {
-    struct str inputs = {0}, outputs = {0};
-    int results = count_outputs(b);
-    const char *element = b->count ? element_of(b->at[0]) : "f32";
-    if (!add_tensors(b, false, &inputs)) {
-        str_add(&inputs, "{ \"INPUT");
-        add_size(b, element, &inputs);
+    struct str inputs = {0}, outputs = {0}, steps = {0};
+    for (int i = 0; i < b->count; i++)
+        if (!b->is_output[i])
+            add_tensor(b, i, "", &inputs);
+    for (int i = 0; i < b->count; i++) {
+        if (!b->is_output[i])
+            continue;
+        add_tensor(b, i, "", &outputs);
+        if (source_of(b, i) < 0)
+            add_tensor(b, i, "_0", &inputs);
+        str_add(&steps, steps.length ? ",\n                { \"copy\", \"" : "{ \"copy\", \"");
+        add_source(b, i, &steps);
+        str_add(&steps, "\", \"");
+        add_buffer(b, i, &steps);
+        str_printf(&steps, "\", rows = %sN, columns = 1 }", b->channels > 1 ? "4 * " : "");
     }
-    if (!add_tensors(b, true, &outputs)) {
-        str_add(&outputs, "{ \"OUTPUT");
-        add_size(b, element, &outputs);
+    if (!steps.length) { // it has no buffers that are known
+        str_add(&inputs, "{ \"INPUT\", N }");
+        str_add(&outputs, "{ \"OUTPUT\", N }");
+        str_add(&steps, "{ \"copy\", \"INPUT\", \"OUTPUT\", rows = N, columns = 1 }");
     }
     str_add(out,
             "-- TODO what it computes, and of which sizes: an operator (operator.matmul { ... }), "
@@ -207,27 +213,12 @@ void scaffold_add_operator(const struct scaffold_buffers *b, struct str *out)
             "local N = size(\"N\", 1024)\n\noperator.define {\n"
             "  name = \"shader\",\n  flop = N,\n");
     str_printf(out, "  inputs = { %s },\n", str_text(&inputs));
-    str_printf(out, results > 1 ? "  outputs = { %s },\n" : "  output = %s,\n", str_text(&outputs));
-    str_add(out, "  reference = { ");
-    for (int i = 0, more = 0; i < b->count || !more; i++) {
-        if (i < b->count && !b->is_output[i])
-            continue;
-        int from = source_of(b, i);
-        str_printf(out, "%s{ \"copy\", \"", more++ ? ",\n                " : "");
-        if (from >= 0)
-            add_buffer(b, from, out);
-        else
-            str_add(out, "INPUT");
-        str_add(out, "\", \"");
-        if (i < b->count)
-            add_buffer(b, i, out);
-        else
-            str_add(out, "OUTPUT");
-        str_printf(out, "\", rows = %sN, columns = 1 }", b->channels > 1 ? "4 * " : "");
-    }
-    str_add(out, " },\n}\n");
+    str_printf(out, count_outputs(b) > 1 ? "  outputs = { %s },\n" : "  output = %s,\n",
+               str_text(&outputs));
+    str_printf(out, "  reference = { %s },\n}\n", str_text(&steps));
     str_finish(&inputs);
     str_finish(&outputs);
+    str_finish(&steps);
 }
 
 const struct scaffold_block *scaffold_block_at(const struct scaffold *o, int64_t set,
@@ -316,10 +307,10 @@ void scaffold_add_bindings(const struct scaffold *o, const struct scaffold_buffe
     struct str sets = {0}, list = {0};
     int bound = b->count - b->addressed;
     if (add_set(o, b, 0, &list)) {
-        str_printf(out, "  bindings = { %s }, -- of ", str_text(&list));
+        str_printf(out, "  bindings = { %s },", str_text(&list));
         for (int i = 0, more = 0; i < bound; i++)
             if (b->at[i]->set == 0)
-                str_printf(out, "%s%.40s", more++ ? ", " : "", b->at[i]->type);
+                str_printf(out, "%s%.40s", more++ ? ", " : " -- of ", b->at[i]->type);
         str_add(out, "\n");
     }
     str_finish(&list);
@@ -344,7 +335,9 @@ void scaffold_add_bindings(const struct scaffold *o, const struct scaffold_buffe
             add_buffer(b, i, out);
             str_add(out, " too: inout = { ");
             add_buffer(b, i, out);
-            str_add(out, " = \"INPUT\" }, or zeroed = { \"");
+            str_add(out, " = \"");
+            add_source(b, i, out);
+            str_add(out, "\" }, or zeroed = { \"");
             add_buffer(b, i, out);
             str_add(out, "\" }\n");
         }

@@ -59,3 +59,44 @@ bool scaffold_is_lua_word(const char *name)
             return true;
     return false;
 }
+
+struct scaffold_type scaffold_type_of(const char *type)
+{
+    static const struct {
+        const char *scalar, *vector, *name;
+        int bytes;
+    } known[] = {
+        {"float", "vec", "f32", 4},
+        {"float32_t", "f32vec", "f32", 4},
+        {"int", "ivec", "i32", 4},
+        {"int32_t", "i32vec", "i32", 4},
+        {"uint", "uvec", "u32", 4},
+        {"uint32_t", "u32vec", "u32", 4},
+        {"bool", "bvec", "u32", 4},
+        {"double", "dvec", "f64", 8},
+        {"float64_t", "f64vec", "f64", 8},
+        {"float16_t", "f16vec", "f16", 2},
+        {"bfloat16_t", "bf16vec", "bf16", 2},
+        {"int8_t", "i8vec", "i8", 1},
+        {"uint8_t", "u8vec", "u8", 1},
+        {"int16_t", "i16vec", "i16", 2},
+        {"uint16_t", "u16vec", "u16", 2},
+        {"int64_t", "i64vec", "i64", 8},
+        {"uint64_t", "u64vec", "u64", 8},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct scaffold_type t = {known[i].name, known[i].bytes, 1, known[i].bytes == 4};
+        size_t length = strlen(known[i].vector);
+        if (str_equal(type, known[i].scalar))
+            return t;
+        if (!str_starts(type, known[i].vector) || type[length] < '2' || type[length] > '4' ||
+            type[length + 1])
+            continue;
+        t.count = type[length] - '0';
+        t.is_plain = false;
+        return t;
+    }
+    bool is_whole = str_starts(type, "uint") || str_starts(type, "int");
+    const char *name = !is_whole ? "f32" : *type == 'i' ? "i32" : "u32";
+    return (struct scaffold_type){name, 0, 1, is_whole};
+}

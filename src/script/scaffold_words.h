@@ -15,4 +15,12 @@ bool scaffold_is_keyword(const char *word);  // of GLSL
 bool scaffold_is_built_in(const char *word); // a type or function of GLSL
 bool scaffold_is_lua_word(const char *name); // of Lua, or of space files
 
+struct scaffold_type {
+    const char *name; // as space files write it, "f32"
+    int bytes, count; // of a component (0: a macro says it); of them in a vector
+    bool is_plain;    // a number in a space file stands for it
+};
+// Returns what a type of GLSL is: a scalar or a vector.
+struct scaffold_type scaffold_type_of(const char *type);
+
 #endif

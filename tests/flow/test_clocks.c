@@ -267,9 +267,8 @@ static void test_energy_of_a_processor(void **state)
     write_counter(package, "name", "package-0\n");
     write_counter(package, "energy_uj", "0\n");
     pid_t counter = start_counter(package);
-    struct result r =
-        RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "edp", "--trials", "2",
-            "--strategy", "random", "--seed", "1", "--workers", "1", "--json");
+    struct result r = RUN(b, "tune", flow_path(b, "small.lua"), "--objective", "edp", "--trials",
+                          "2", "--strategy", "random", "--seed", "1", "--workers", "1", "--json");
     kill(counter, SIGKILL);
     assert_int_equal(waitpid(counter, NULL, 0), counter);
     assert_ok(&r);
@@ -321,9 +320,15 @@ TEST_GROUP(clocks)
     if (!has_device())
         return EXIT_SKIPPED;
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(test_sensed), FLOW_TEST(test_asleep),        FLOW_TEST(test_liar),
-        FLOW_TEST(test_drift),  FLOW_TEST(test_measured_roof), FLOW_TEST(test_share_and_until),
-        FLOW_TEST(test_cold),   FLOW_TEST(test_bad_until),     FLOW_TEST(test_kept_peak),
+        FLOW_TEST(test_sensed),
+        FLOW_TEST(test_asleep),
+        FLOW_TEST(test_liar),
+        FLOW_TEST(test_drift),
+        FLOW_TEST(test_measured_roof),
+        FLOW_TEST(test_share_and_until),
+        FLOW_TEST(test_cold),
+        FLOW_TEST(test_bad_until),
+        FLOW_TEST(test_kept_peak),
         FLOW_TEST(test_energy),
         FLOW_TEST(test_energy_of_a_processor),
     };

@@ -40,6 +40,88 @@ static int count_of(const struct str *s, const char *word)
     return count;
 }
 
+// Types of buffers are the shader's. An output without an input of its type gets one. The elements
+// of an array of uniforms lie 16 bytes apart, and the next member lies behind the last of them.
+static void types_and_arrays(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#version 450\n"
+        "layout(binding = 0) readonly buffer A { f16vec4 a[]; };\n"
+        "layout(binding = 1) writeonly buffer B { uint b[]; };\n"
+        "layout(binding = 2) uniform U { uint n; float s[2]; int last; vec2 v; } u;\n"
+        "void main() { b[gl_GlobalInvocationID.x] = uint(a[u.n].x * u.s[1]); }\n";
+    static const char *const expected[] = {
+        "{ \"A\", 4 * N, type = \"f16\" }",
+        "output = { \"B\", 4 * N, type = \"u32\" }",
+        "{ \"B_0\", 4 * N, type = \"u32\" }",
+        "{ \"copy\", \"B_0\", \"B\", rows",
+        "      0, { \"f32\", 0, offset = 16 }, { \"f32\", 0, offset = 32 }, { \"i32\", 0, offset = "
+        "48 }, "
+        "{ \"f32\", 0, 0, offset = 56 }, --",
+    };
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (!strstr(str_text(&lua), expected[i]))
+            fail_msg("no %s in\n%s", expected[i], str_text(&lua));
+    str_finish(&lua);
+}
+
+// Names in capitals that nothing declares are numbers of the host.
+static void numbers_of_the_host(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "#version 450\n"
+        "layout(local_size_x = WG_X, local_size_y = WG_Y) in;\n"
+        "layout(binding = 0) buffer A { float a[]; };\n"
+        "const uint ROWS = TILE / WG_Y, COLUMNS = 4;\n"
+        "float PART(float X, uint I) { return X * float(I); }\n"
+        "void main() {\n"
+        "  float SUM = 0.0, OTHER[ROWS];\n"
+        "  for (uint I = 0; I < max(COLUMNS, TILE); I++) { SUM += PART(a[I], TILE) + OTHER[0]; }\n"
+        "  a[gl_GlobalInvocationID.x * STEP] = SUM;\n"
+        "}\n";
+    static const char expected[] = "      WG_X = c.WG_X,\n      WG_Y = 4,\n      TILE = 128,\n"
+                                   "      STEP = 128,\n    }\n";
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt(text, &lua, &e));
+    if (!strstr(str_text(&lua), expected) ||
+        !strstr(str_text(&lua), "param.WG_X = discrete { 8, 16, 32 }"))
+        fail_msg("%s", str_text(&lua));
+    str_finish(&lua);
+}
+
+// Constants that are named like sizes of the preset's operator take those.
+static void constants_that_are_sizes(void **state)
+{
+    (void)state;
+    static const char text[] = "#version 450\n"
+                               "layout(constant_id = 0) const uint K = 1;\n"
+                               "layout(constant_id = 1) const uint TILE = 8;\n"
+                               "layout(local_size_x = 8) in;\n"
+                               "layout(binding = 0) buffer C { float c[]; };\n"
+                               "void main() { c[K] = TILE; }\n";
+    const struct scaffold_use use = {.shader = "x.comp",
+                                     .operator_text = "local K = size(\"K\", 64)\n",
+                                     .outputs = 1,
+                                     .buffer = {"C"}};
+    struct scaffold o;
+    struct str lua = {0};
+    struct err e;
+    assert_true(file_write(path, text, strlen(text), &e));
+    assert_true(scaffold_read(&o, path, NULL, 0, &e));
+    scaffold_add_space(&o, &use, &lua);
+    assert_non_null(strstr(str_text(&lua), "{ 0, \"K\", K },"));
+    assert_non_null(strstr(str_text(&lua), "{ 1, \"TILE\", c.TILE },"));
+    assert_null(strstr(str_text(&lua), "param.K"));
+    scaffold_finish(&o);
+    str_finish(&lua);
+}
+
 // It took time with the third power of their number: hours here.
 static void many_constants(void **state)
 {
@@ -128,9 +210,9 @@ static int tear_down(void **state)
 TEST_GROUP(scaffold)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_constants),
-        cmocka_unit_test(too_many_constants),
-        cmocka_unit_test(constants_that_repeat),
+        cmocka_unit_test(types_and_arrays),         cmocka_unit_test(numbers_of_the_host),
+        cmocka_unit_test(constants_that_are_sizes), cmocka_unit_test(many_constants),
+        cmocka_unit_test(too_many_constants),       cmocka_unit_test(constants_that_repeat),
         cmocka_unit_test(blocks_with_qualifiers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
