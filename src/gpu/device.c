@@ -15,8 +15,8 @@
 //
 // The structures of VK_KHR_cooperative_matrix, VK_NV_cooperative_matrix2, VK_KHR_shader_bfloat16
 // and VK_EXT_shader_float8 are declared here: Vulkan's headers have them from 1.3.255, 1.3.300 and
-// later versions on, and ours may be older. Numbers and layouts are those of its registry (vk.xml). NV's component
-// types and scopes have the same numbers.
+// later versions on, and ours may be older. Numbers and layouts are those of its registry (vk.xml).
+// NV's component types and scopes have the same numbers.
 
 enum {
     FEATURES_KHR = 1000506000,
