@@ -109,6 +109,10 @@ static void set_elements(lua_State *L)
         decoder_write(e, &decoder);
         script_set_text(L, "decoder", str_text(&decoder));
         str_finish(&decoder);
+        struct str encoder = {0};
+        encoder_write(e, &encoder);
+        script_set_text(L, "encoder", str_text(&encoder));
+        str_finish(&encoder);
         readonly_wrap(L, "an element", NULL);
         lua_setfield(L, -2, element_name(e));
     }
