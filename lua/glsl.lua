@@ -39,6 +39,7 @@ function glsl.products(op) return op.accumulate == "mixed" and "f16" or glsl.sum
 
 function glsl.output(op)
   if not op.kind then return op.output end -- of a part of an operation
+  if op.kind == "copy" then return op.to == "same" and op.type or op.to end
   if op.kind == "matmul" and op.blocks ~= "none" then return "f32" end
   return glsl.is_whole(op.type) and "i32" or traits(op.type).is_bits and "f32" or op.type
 end
@@ -49,12 +50,20 @@ function glsl.wide(element) return glsl.is_whole(element) and "i32" or "f32" end
 -- The text of n neighbours as another element.
 function glsl.converted(text, from, to, n)
   if from == to then return text end
+  if traits(to).is_bits then -- of a float; the text is repeated
+    local bits = {}
+    for i = 0, n - 1 do bits[#bits + 1] = "bits_of_" .. to .. "(" .. glsl.components(text, n, i, 1) .. ")" end
+    return glsl.vector(to, n) .. "(" .. table.concat(bits, ", ") .. ")"
+  end
   if traits(from).is_bits then return "float_of_" .. from .. "(" .. glsl.vector("word", n) .. "(" .. text .. "))" end
   return glsl.vector(to, n) .. "(" .. text .. ")"
 end
 
 -- The functions that make floats of bits; "" for other elements.
 function glsl.decoder(element) return traits(element).decoder end
+
+-- The function bits_of_ELEMENT, which makes bits of a float; "" for other elements.
+function glsl.encoder(element) return traits(element).encoder end
 
 -- The text of n neighbours where the condition holds, zeros elsewhere: selected, because branches in nested loops may
 -- take compilers a time that doubles with each. What is read must be there either way.

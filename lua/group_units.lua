@@ -40,7 +40,7 @@ end
 local function block(x) return x.place.blocks and blocks.formats[x.place.blocks].weights or 1 end
 
 -- The statements that give the element at row block[0], column block[1] * block + within[1] of an operand that is decoded.
-local function decoded(p, x)
+local function decoded(p, x, from_bits)
   local type, K = p.product.op.type, p.product.K
   local lines = {}
   if p.matrices > 1 then lines[1] = "    const uint matrix = " .. text.matrix(p) .. ";" end
@@ -56,17 +56,18 @@ local function decoded(p, x)
   else
     value = "matrix_" .. x.name .. "[" .. sum(origin, times("place[0]", x.place.pitch), "place[1]") .. "]"
   end
+  if from_bits ~= "" then value = from_bits .. "(" .. value .. ")" end
   lines[#lines + 1] = "    return " .. value .. ";"
   return table.concat(lines, "\n")
 end
 
--- Returns the functions that read elements; `parameters` come before the two of a place.
-local function reader(p, x, parameters)
-  local type, before = glsl.vector(p.product.op.type, 1), ""
+-- Returns the functions that read elements, as `type`, which `from_bits` makes of them; `parameters` come before the two of a place.
+local function reader(p, x, parameters, type, from_bits)
+  local before = ""
   if x.place.blocks then before = blocks.reader(x.place.blocks, x.name, 1) .. "\n" end
   if x.gather then before = text.image({ product = p.product, exact_k = true }, x) .. "\n\n" end -- K is bounded by the layout
   return string.format("%s%s element_%s(%sconst in uint place[2], const in uint within[2])\n{\n%s\n}\n", before, type, x.name,
-    parameters, decoded(p, x))
+    parameters, decoded(p, x, from_bits))
 end
 
 local function each_operand(p, f)
@@ -94,7 +95,7 @@ local function emulated(p)
 
   function u.globals()
     return each_operand(p, function(x)
-      return (x.decoded and reader(p, x, "") or "") ..
+      return (x.decoded and reader(p, x, "", glsl.vector(type, 1), "") or "") ..
         string.format("shared %s tile_%s[%d];\n", glsl.vector(type, 1), x.name, x.tile * p.depth)
     end)
   end
@@ -155,7 +156,7 @@ local function native(p)
   local u, op = {}, p.product.op
   local uses = { a = "gl_MatrixUseA", b = "gl_MatrixUseB", c = "gl_MatrixUseAccumulator" }
   local function matrix(element, rows, columns, use)
-    return string.format("coopmat<%s, gl_ScopeWorkgroup, %d, %d, %s>", glsl.vector(element, 1), rows, columns, uses[use])
+    return string.format("coopmat<%s, gl_ScopeWorkgroup, %d, %d, %s>", elements[element].fragment, rows, columns, uses[use])
   end
   local function sums(element) return matrix(element, p.a.tile, p.b.tile, "c") end
   local function layout(name, rows, columns, pitch, exact, per_block)
@@ -175,10 +176,9 @@ local function native(p)
     return string.format("sliceTensorLayoutNV(layout_%s, %s, %s)", x.name, line, along)
   end
 
-  u.extensions = {
-    "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix", "GL_NV_cooperative_matrix2",
-    (p.a.decoded or p.b.decoded) and "GL_EXT_buffer_reference" or nil,
-  }
+  u.extensions = { "GL_KHR_memory_scope_semantics", "GL_KHR_cooperative_matrix", "GL_NV_cooperative_matrix2" }
+  if p.a.decoded or p.b.decoded then u.extensions[#u.extensions + 1] = "GL_EXT_buffer_reference" end
+  if elements[op.type].extension ~= "" then u.extensions[#u.extensions + 1] = elements[op.type].extension end
   u.trips = { tile = 0, finish = 0 }
   u.shared_bytes = device.matrix_shared
 
@@ -191,7 +191,7 @@ local function native(p)
       local size = x.place.blocks and 2 or bytes
       local block = string.format("layout(buffer_reference, std430, buffer_reference_align = %d) buffer BlockOf%s { %s part[%d]; };\n",
         size, x.name:upper(), element, bytes // size)
-      return block .. reader(p, x, "const in BlockOf" .. x.name:upper() .. " block, ")
+      return block .. reader(p, x, "const in BlockOf" .. x.name:upper() .. " block, ", elements[op.type].fragment, elements[op.type].from_bits)
     end)
   end
 

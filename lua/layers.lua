@@ -15,10 +15,27 @@ for _, preset in ipairs { "gemm", "bmm", "skinny", "conv1x1", "conv-implicit", "
   on_units[preset] = true
 end
 
--- The choice `type` of a network. Products of other types have other outputs, which the next layer does not take.
+-- The choice `type` of a network; returns the type of its values. Products of bf16 and f8 give f32: all values are f32 then, and what
+-- products multiply is rounded before. Those of whole numbers have an output that no layer converts.
+local multiplied -- bf16 or f8, where it is chosen
+
 function layers.type()
-  return choice("type", { "f32", "f16" }, "f32",
-    "products of bf16 and f8 give f32, those of i8 and u8 i32, and no layer converts these for the next one")
+  local type = choice("type", { "f32", "f16", "bf16", "f8e4m3", "f8e5m2" }, "f32",
+    "products of i8 and u8 give i32, and no layer converts these for the next one")
+  multiplied = type ~= "f32" and type ~= "f16" and type or nil
+  return multiplied and "f32" or type
+end
+
+-- A value as products take it, rounded once for all of them.
+local rounded = {}
+
+local function factor(x)
+  if not multiplied or x.type ~= "f32" then return x end
+  if not rounded[x.name] then
+    rounded[x.name] = layer { name = x.name .. "_" .. multiplied, preset = "copy", from = x,
+                              set = { rows = 1, columns = x.count, type = "f32", to = multiplied } }
+  end
+  return rounded[x.name]
 end
 
 local function product(t)
@@ -60,10 +77,11 @@ end
 
 -- With what is done to a sum before it is stored. Weights and bias may say which file holds them.
 local function summed(t, preset, first, second, set)
-  set.type, set.activation = t[2].type, t.activation
+  local x = factor(t[2])
+  set.type, set.activation = x.type, t.activation
   set.bias = t.bias and "add" or "none"
   set.residual = t.residual and "add" or "none"
-  return product { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil },
+  return product { name = t[1], preset = t.preset or preset, set = set, from = { [first] = x, residual = t.residual or nil },
     weights = { [second] = t.weights or nil, bias = t.bias and t.bias ~= true and t.bias or nil } }
 end
 

@@ -162,6 +162,7 @@ local function native(s, words)
   end
 
   u.extensions = { "GL_KHR_memory_scope_semantics", "GL_KHR_shader_subgroup_basic", table.unpack(words.extensions) }
+  if elements[s.a].extension ~= "" then u.extensions[#u.extensions + 1] = elements[s.a].extension end
   if s.elements then u.extensions[#u.extensions + 1] = "GL_NV_cooperative_matrix2" end
   u.unit, u.lane = "gl_SubgroupID", "gl_SubgroupInvocationID"
   u.trips = { load_a = 0, load_b = 0, multiply = 0, store = 0 }
@@ -183,7 +184,7 @@ local words = {
   khr = {
     extensions = { "GL_KHR_cooperative_matrix" },
     type = function(use, rows, columns, of)
-      return string.format("coopmat<%s, gl_ScopeSubgroup, %d, %d, %s>", glsl.vector(of, 1), rows, columns, uses[use])
+      return string.format("coopmat<%s, gl_ScopeSubgroup, %d, %d, %s>", elements[of].fragment, rows, columns, uses[use])
     end,
     load = "coopMatLoad", multiply = "coopMatMulAdd", store = "coopMatStore",
     order = function(turned)

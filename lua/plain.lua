@@ -39,7 +39,8 @@ function plain.grid(lines, row, c)
   return g
 end
 
--- Templates see the grid as `grid`, the types of a vector in memory and in registers as `stored` and `number`.
+-- Templates see the grid as `grid`, the types of a vector in memory and in registers as `stored` and `number`, the output's element
+-- as `result`.
 function plain.kernel(template, op, grid, costs, more)
   resources(function(c)
     local g = grid(c)
@@ -53,6 +54,7 @@ function plain.kernel(template, op, grid, costs, more)
     values = function(c)
       local values = more and more(c) or {}
       values.glsl, values.grid = glsl, grid(c)
+      values.result = glsl.output(op)
       values.stored, values.number = glsl.vector(op.type, c.vector), glsl.vector("f32", c.vector)
       return values
     end,

@@ -8,7 +8,7 @@
 --     g.vector               the loop over a vector, to be the innermost
 --     g.line, g.element      the place of an element in lines of `row` elements
 
-local nest_words = include "nest_words.lua"
+local nest_words, glsl = include "nest_words.lua", include "glsl.lua"
 
 local plain_nest = {}
 
@@ -64,7 +64,7 @@ function plain_nest.elementwise(op, count, inputs, operations)
     for i, name in ipairs(inputs) do reads[i] = d.buffer { name, count, type = op.type } { g.element } end
     local o = operations
     d.statement {
-      "apply", loops = g.w.joined(g.path, { g.vector }), stores = d.buffer { "y", count, type = op.type } { g.element },
+      "apply", loops = g.w.joined(g.path, { g.vector }), stores = d.buffer { "y", count, type = glsl.output(op) } { g.element },
       reads = reads, add = o.add, multiply = o.multiply, divide = o.divide, compare = o.compare, special = o.special,
     }
   end)

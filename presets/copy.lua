@@ -1,14 +1,16 @@
--- presets/copy.lua: Y = X (flatten, reshape), or Y = X transposed
+-- presets/copy.lua: Y = X (flatten, reshape), Y = X transposed, or X rounded to another type
 local glsl, plain, plain_nest = include "glsl.lua", include "plain.lua", include "plain_nest.lua"
 local ceil_div, subgroups = include("arithmetic.lua").ceil_div, include "subgroups.lua"
 
 local standard = device.is_cpu and 1024 or 8192
-local op = operator.copy {
+local fields = {
   rows      = size("rows", standard),
   columns   = size("columns", standard),
   transpose = choice("transpose", { "no", "yes" }),
   type      = choice("type", { "f32", "f16" }),
 }
+if fields.type == "f32" and fields.transpose == "no" then fields.to = choice("to", { "same", "bf16", "f8e4m3", "f8e5m2" }) end
+local op = operator.copy(fields)
 
 if op.transpose == "no" then
   local count = op.rows * op.columns

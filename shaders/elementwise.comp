@@ -24,9 +24,10 @@
 %   }
 %   applied, formula = op.apply, formulas[op.apply]
 % end
-% for _, name in ipairs(glsl.extensions(op.type)) do
+% for _, name in ipairs(glsl.extensions(result)) do
 #extension ${name} : require
 % end
+${glsl.encoder(result)}
 
 layout(local_size_x = ${grid.x}, local_size_y = ${grid.y}) in;
 
@@ -34,7 +35,7 @@ layout(std430, set = 0, binding = ${op.bindings.X}) restrict readonly buffer Buf
 % if op.bindings.Y == 2 then -- of two
 layout(std430, set = 0, binding = ${op.bindings.Z}) restrict readonly buffer BufferZ { ${stored} buffer_z[]; };
 % end
-layout(std430, set = 0, binding = ${op.bindings.Y}) restrict writeonly buffer BufferY { ${stored} buffer_y[]; };
+layout(std430, set = 0, binding = ${op.bindings.Y}) restrict writeonly buffer BufferY { ${glsl.vector(result, c.vector)} buffer_y[]; };
 
 % if applied == "gelu" or applied == "erf" then -- Abramowitz and Stegun 7.1.26: off by 1.5e-7 at most
 ${number} error(${number} x)
@@ -60,7 +61,7 @@ void apply(uint at)
 % if op.bindings.Y == 2 then
     const ${number} z = ${number}(buffer_z[at]);
 % end
-    buffer_y[at] = ${stored}(${formula});
+    buffer_y[at] = ${result == op.type and stored .. "(" .. formula .. ")" or glsl.converted("x", "f32", result, c.vector)};
 }
 
 void main()

@@ -68,6 +68,11 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
     if (d->matrix_khr.count && u->api != MATRIX_KHR)
         printf("              khr needs a compiler that knows it: name a newer glslang with "
                "--glslang\n");
+    for (enum element e = 0; u->api == MATRIX_KHR && e < ELEMENT_COUNT; e++)
+        if (matrix_units_have(&d->matrix_khr, e) && !matrix_units_have(u, e))
+            printf("              %s needs a compiler that knows %s: name a newer glslang with "
+                   "--glslang\n",
+                   element_name(e), element_floats[e].extension);
     str_finish(&text);
     print_matrix2(&d->limits);
     if (!d->runs)

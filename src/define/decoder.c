@@ -41,3 +41,29 @@ void decoder_write(enum element e, struct str *out)
                    width[i].real, width[i].real, ldexp(1, 1 - own_bias - t->fraction), is_small);
     }
 }
+
+void encoder_write(enum element e, struct str *out)
+{
+    const struct element_traits *t = &element_traits[e];
+    uint32_t limit = (uint32_t)element_limit(e);
+    int shift = FLOAT_FRACTION - t->fraction, own_bias = (1 << (t->exponent - 1)) - 1;
+    if (!element_is_bits(e))
+        return;
+    str_printf(out,
+               "uint bits_of_%s(float x)\n{\n"
+               "    const uint whole = floatBitsToUint(x), magnitude = whole & 0x7fffffffu;\n"
+               "    const uint rounded = magnitude + %" PRIu32 "u + (magnitude >> %d & 1u);\n"
+               "    uint bits = min((rounded >> %d) - %" PRIu32 "u, %" PRIu32 "u);\n",
+               t->name, (UINT32_C(1) << (shift - 1)) - 1, shift, shift,
+               (uint32_t)(FLOAT_BIAS - own_bias) << t->fraction, limit);
+    if (own_bias < FLOAT_BIAS) // else its small numbers are those of a float
+        str_printf(out,
+                   "    bits = mix(bits, uint(roundEven(min(abs(x), 1.0) * %.17g)), magnitude < "
+                   "%" PRIu32 "u);\n",
+                   ldexp(1, own_bias - 1 + t->fraction),
+                   (uint32_t)(FLOAT_BIAS + 1 - own_bias) << FLOAT_FRACTION);
+    str_printf(out,
+               "    bits = mix(bits, %" PRIu32 "u, magnitude > 0x7f800000u);\n"
+               "    return bits | whole >> 31 << %d;\n}\n",
+               limit | UINT32_C(1) << (t->fraction - 1), 8 * t->bytes - 1);
+}

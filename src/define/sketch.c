@@ -77,7 +77,8 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
 
 bool product_fits(const struct product *p, bool is_real, const struct matrix_shape *shape)
 {
-    return p->element != ELEMENT_U8 && str_equal(shape->input, element_name(p->element)) &&
+    bool moves_bytes = p->element == ELEMENT_U8 || element_is_bits(p->element);
+    return !moves_bytes && str_equal(shape->input, element_name(p->element)) &&
            str_equal(shape->sum, is_real ? "f32" : "i32");
 }
 

@@ -289,6 +289,10 @@ static void draw_choice(struct drawing *d, const struct script_setting *s)
     }
     if (has_blocks(d) && strcmp(s->name, "units") == 0)
         return; // matrix units take none
+    bool is_rounding = strcmp(s->name, "to") == 0;
+    if (is_rounding &&
+        (strcmp(value_of(d, "type"), "f32") || strcmp(value_of(d, "transpose"), "no")))
+        return; // copies round f32 as it lies
     uint64_t count = 0;
     while (s->values[count])
         count++;

@@ -119,6 +119,11 @@ bool devices_find(struct gpu_info **list, int *count, struct err *e)
             info->limits.matrix = info->matrix_nv;
         if (info->limits.matrix.api != MATRIX_KHR || !kernel_knows_matrix2())
             limits_remove_matrix2(&info->limits);
+        for (enum element t = 0; t < ELEMENT_COUNT; t++)
+            if (matrix_units_have(&info->limits.matrix, t) && !kernel_knows_float(t)) {
+                matrix_units_remove(&info->limits.matrix, t);
+                matrix_units_remove(&info->limits.flexible, t);
+            }
         ok = kernel_add_compiler(info->driver, sizeof info->driver, e);
     }
     if (ok)

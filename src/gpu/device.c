@@ -13,10 +13,10 @@
 
 // --- matrix units ---
 //
-// The structures of VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix2 are declared here:
-// Vulkan's headers have them from 1.3.255 and 1.3.300 on, and ours may be older. Numbers and
-// layouts are those of its registry (vk.xml). NV's component types and scopes have the same
-// numbers.
+// The structures of VK_KHR_cooperative_matrix, VK_NV_cooperative_matrix2, VK_KHR_shader_bfloat16
+// and VK_EXT_shader_float8 are declared here: Vulkan's headers have them from 1.3.255, 1.3.300 and
+// later versions on, and ours may be older. Numbers and layouts are those of its registry (vk.xml).
+// NV's component types and scopes have the same numbers.
 
 enum {
     FEATURES_KHR = 1000506000,
@@ -24,9 +24,13 @@ enum {
     FEATURES_NV2 = 1000593000,
     FLEXIBLE_NV2 = 1000593001,
     PROPERTIES_NV2 = 1000593002,
+    FEATURES_BF16 = 1000141000,
+    FEATURES_F8 = 1000567000,
     SCOPE_WORKGROUP = 2,
     SCOPE_SUBGROUP = 3,
     MOST_KHR_SIZE = 0xffff,
+    FIRST_OF_FLOATS = 5, // of `extensions`
+    LAYER_WITH_FLOATS = VK_MAKE_API_VERSION(0, 1, 4, 321),
 };
 
 typedef VkResult(VKAPI_PTR *matrix_properties_khr_function)(VkPhysicalDevice, uint32_t *,
@@ -50,6 +54,9 @@ static const char *element_of(int32_t component)
     case 5: return "i32";
     case 7: return "u8";
     case 9: return "u32";
+    case 1000141000: return "bf16";
+    case 1000491002: return "f8e4m3";
+    case 1000491003: return "f8e5m2";
     default: return "";
     }
 }
@@ -59,12 +66,14 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
     struct matrix_shape s = {.m = (uint16_t)p->m, .n = (uint16_t)p->n, .k = (uint16_t)p->k};
     snprintf(s.input, sizeof s.input, "%s", element_of(p->a));
     snprintf(s.sum, sizeof s.sum, "%s", element_of(p->c));
-    bool halves = str_equal(s.input, "f16") && (str_equal(s.sum, "f16") || str_equal(s.sum, "f32"));
+    bool is_f32 = str_equal(s.sum, "f32"), is_f16 = str_equal(s.input, "f16");
+    bool floats = (is_f16 && (is_f32 || str_equal(s.sum, "f16"))) ||
+                  (is_f32 && s.input[0] && element_is_bits(element_named(s.input)));
     bool is_u8 = str_equal(s.input, "u8");
     bool bytes = ((is_u8 || str_equal(s.input, "i8")) && str_equal(s.sum, "i32")) ||
                  (is_u8 && str_equal(s.sum, "u32"));
     if (p->scope == SCOPE_SUBGROUP && p->a == p->b && p->c == p->result && !p->saturates &&
-        (halves || bytes) && (p->m | p->n | p->k) <= MOST_KHR_SIZE)
+        (floats || bytes) && (p->m | p->n | p->k) <= MOST_KHR_SIZE)
         matrix_units_add(u, &s);
 }
 
@@ -94,8 +103,13 @@ void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv
 // Links the structures of the extensions that the device has before `next`.
 static void *link_features(struct matrix_features *f, void *next)
 {
-    VkBaseOutStructure *all[] = {(void *)&f->khr, (void *)&f->nv, (void *)&f->memory_model,
-                                 (void *)&f->subgroup_size, (void *)&f->nv2};
+    VkBaseOutStructure *all[] = {(void *)&f->khr,
+                                 (void *)&f->nv,
+                                 (void *)&f->memory_model,
+                                 (void *)&f->subgroup_size,
+                                 (void *)&f->nv2,
+                                 (void *)&f->bf16,
+                                 (void *)&f->f8};
     for (int i = 0; i < MATRIX_EXTENSIONS; i++)
         if (f->has[i]) {
             all[i]->pNext = next;
@@ -105,9 +119,13 @@ static void *link_features(struct matrix_features *f, void *next)
 }
 
 static const char *const extensions[MATRIX_EXTENSIONS] = {
-    "VK_KHR_cooperative_matrix", VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME,
-    VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
-    "VK_NV_cooperative_matrix2"};
+    "VK_KHR_cooperative_matrix",
+    VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME,
+    VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME,
+    VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME,
+    "VK_NV_cooperative_matrix2",
+    "VK_KHR_shader_bfloat16",
+    "VK_EXT_shader_float8"};
 
 static void find_features(struct adapter *a)
 {
@@ -115,6 +133,8 @@ static void find_features(struct adapter *a)
     f->khr.sType = (VkStructureType)FEATURES_KHR;
     f->nv.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV;
     f->nv2.type = (VkStructureType)FEATURES_NV2;
+    f->bf16.type = (VkStructureType)FEATURES_BF16;
+    f->f8.type = (VkStructureType)FEATURES_F8;
     f->memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
     f->subgroup_size.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     for (int i = 0; i < MATRIX_EXTENSIONS; i++)
@@ -122,6 +142,9 @@ static void find_features(struct adapter *a)
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = link_features(f, NULL)};
     vkGetPhysicalDeviceFeatures2(a->handle, &all);
+    for (int i = 0; i < 3; i++)
+        a->info.limits.features |= (f->bf16.has[i] ? (unsigned)FEATURE_BF16 << i : 0) |
+                                   (i < 2 && f->f8.has[i] ? (unsigned)FEATURE_F8 << i : 0);
     f->khr.cooperativeMatrixRobustBufferAccess = VK_FALSE; // not needed, and may cost time
     f->nv.cooperativeMatrixRobustBufferAccess = VK_FALSE;
 }
@@ -211,7 +234,8 @@ void matrix_describe(struct adapter *a, VkInstance instance)
                 list[i].sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV;
             if (get(d, &count, list) == VK_SUCCESS)
                 for (uint32_t i = 0; i < count; i++)
-                    if (list[i].AType != VK_COMPONENT_TYPE_UINT8_NV) // kernels have KHR's alone
+                    if (list[i].AType <
+                        VK_COMPONENT_TYPE_UINT8_NV) // kernels have other types of KHR's alone
                         matrix_add_properties(&a->info.matrix_nv,
                                               &(struct matrix_properties_khr){
                                                   .m = list[i].MSize,
@@ -286,6 +310,10 @@ static enum gpu_status open_device(struct gpu *g, int index, bool validate, stru
     else
         err_set(e, "there is no device %d (%d found)", index, count);
     free(list);
+    // An older layer reports these extensions with every kernel, also of other types.
+    if (validate && instance_layer_version() < LAYER_WITH_FLOATS)
+        for (int i = FIRST_OF_FLOATS; i < MATRIX_EXTENSIONS; i++)
+            g->adapter.matrix.has[i] = false;
     GPU_TRY(ok ? GPU_OK : GPU_FAILED);
     GPU_TRY(adapter_open(&g->adapter, &g->device, e));
     // The validation layer hides the driver's functions: the hash is then made on a device without

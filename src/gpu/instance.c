@@ -175,6 +175,20 @@ enum gpu_status vk_fail(VkResult r, const char *call, struct err *e)
 
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
+uint32_t instance_layer_version(void)
+{
+    uint32_t count = 0, version = 0;
+    if (vkEnumerateInstanceLayerProperties(&count, NULL) != VK_SUCCESS)
+        return 0;
+    VkLayerProperties *layer = mem_zero(count, sizeof *layer);
+    if (vkEnumerateInstanceLayerProperties(&count, layer) == VK_SUCCESS)
+        for (uint32_t i = 0; i < count; i++)
+            if (str_equal(layer[i].layerName, VALIDATION_LAYER))
+                version = layer[i].specVersion;
+    free(layer);
+    return version;
+}
+
 enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e)
 {
     uint32_t version = 0;

@@ -21,15 +21,23 @@ enum { GPU_SETS = 3 }; // of descriptors: storage buffers, uniform blocks, all o
 
 // The features that kernels with matrix units need; `has` marks the extensions of the device. The
 // structure of KHR's features is the same as NV's.
-enum { MATRIX_EXTENSIONS = 5 };
+enum { MATRIX_EXTENSIONS = 7 };
 struct matrix2_features_nv { // VkPhysicalDeviceCooperativeMatrix2FeaturesNV
     VkStructureType type;
     void *next;
     VkBool32 has[MATRIX2_COUNT]; // in the order of limits_matrix2
 };
+// VkPhysicalDeviceShaderBfloat16FeaturesKHR, and with the first two VkPhysicalDeviceShaderFloat8-
+// FeaturesEXT: a type, its dot products, matrices; types, matrices.
+struct float_features {
+    VkStructureType type;
+    void *next;
+    VkBool32 has[3];
+};
 struct matrix_features {
     VkPhysicalDeviceCooperativeMatrixFeaturesNV khr, nv;
     struct matrix2_features_nv nv2;
+    struct float_features bf16, f8;
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size;
     bool has[MATRIX_EXTENSIONS];
@@ -144,6 +152,9 @@ enum gpu_status vk_fail(VkResult r, const char *call, struct err *e);
 enum gpu_status instance_create(bool validate, VkInstance *out, struct err *e);
 enum gpu_status instance_add_messenger(VkInstance instance, int *messages,
                                        VkDebugUtilsMessengerEXT *out, struct err *e);
+
+// Returns the version of Vulkan that the validation layer knows; 0: it is not installed.
+uint32_t instance_layer_version(void);
 
 // Returns whether a device, or the instance (VK_NULL_HANDLE), has an extension.
 bool vk_has_extension(VkPhysicalDevice device, const char *name);

@@ -210,6 +210,22 @@ bool kernel_knows_matrix(enum matrix_api api)
     return api != MATRIX_NONE && compiles(trial[api]);
 }
 
+static bool knows_extension(const char *name)
+{
+    char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
+                            "void main() {}\n",
+                            name);
+    bool known = compiles(glsl);
+    free(glsl);
+    return known;
+}
+
+bool kernel_knows_float(enum element e)
+{
+    const char *extension = element_floats[e].extension;
+    return !extension || knows_extension(extension);
+}
+
 const char *kernel_pass_file(const struct pass *p)
 {
     return p->template_name && p->template_name[0] ? p->template_name : "shader";
@@ -250,13 +266,12 @@ static bool find_line(const char *glsl, int wanted, int number, struct found *ou
 // Returns the name of a float of 8 or 16 bits that a line of the GLSL has; NULL: it has none.
 static const char *small_float(const char *glsl, int line)
 {
-    static const char *const names[] = {"bfloat16_t", "floate4m3_t", "floate5m2_t", NULL};
     for (; line > 1; line--)
         glsl += strcspn(glsl, "\n") + 1;
-    for (int i = 0; names[i]; i++) {
-        const char *found = strstr(glsl, names[i]);
+    for (int e = 0; e < ELEMENT_COUNT; e++) {
+        const char *name = element_floats[e].type, *found = name ? strstr(glsl, name) : NULL;
         if (found && (size_t)(found - glsl) < strcspn(glsl, "\n"))
-            return names[i];
+            return name;
     }
     return NULL;
 }
@@ -345,16 +360,6 @@ const char *kernel_built_in(void)
     return external_program() ? NULL
                               : "glslang " WORDS(GLSLANG_VERSION_MAJOR) "." WORDS(
                                     GLSLANG_VERSION_MINOR) "." WORDS(GLSLANG_VERSION_PATCH);
-}
-
-static bool knows_extension(const char *name)
-{
-    char *glsl = mem_printf("#version 450\n#extension %s : require\nlayout(local_size_x = 1) in;\n"
-                            "void main() {}\n",
-                            name);
-    bool known = compiles(glsl);
-    free(glsl);
-    return known;
 }
 
 bool kernel_describe_compiler(struct str *name, struct str *missing, struct err *e)

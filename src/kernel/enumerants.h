@@ -26,4 +26,9 @@
 #define SPIRV_CAPABILITY_TENSORS             5439
 #define SPIRV_OP_MATRIX_STORE_TENSOR         5368
 
+// BFloat16TypeKHR, followed by BFloat16DotProductKHR and BFloat16CooperativeMatrixKHR; Float8EXT,
+// followed by Float8CooperativeMatrixEXT.
+#define SPIRV_CAPABILITY_BF16 5116
+#define SPIRV_CAPABILITY_F8   4212
+
 #endif

@@ -85,7 +85,8 @@ bool kernel_check_compiler(const char *text, struct err *e);
 // Returns whether cooperative matrices of this API can be compiled, by trying it. A compiler of the
 // user's that does not end within ten seconds knows none.
 bool kernel_knows_matrix(enum matrix_api api);
-bool kernel_knows_matrix2(void); // the same of GL_NV_cooperative_matrix2
+bool kernel_knows_matrix2(void);         // the same of GL_NV_cooperative_matrix2
+bool kernel_knows_float(enum element e); // of bf16 and f8; true for other types
 
 // Describes the compiler for people. `name` gets its name and version, and a remark if it is built
 // in and that version was not tried with this program. `missing` gets what kernels may use and it

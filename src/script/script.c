@@ -96,6 +96,10 @@ static void set_elements(lua_State *L)
         lua_newtable(L);
         script_set_text(L, "scalar", element_traits[e].scalar);
         script_set_text(L, "vector", element_traits[e].vector);
+        const struct element_float *f = &element_floats[e];
+        script_set_text(L, "fragment", f->type ? f->type : element_traits[e].scalar);
+        script_set_text(L, "extension", f->type ? f->extension : "");
+        script_set_text(L, "from_bits", f->type ? f->from_bits : "");
         script_set_integer(L, "bytes", element_bytes(e));
         lua_pushboolean(L, element_is_real(e));
         lua_setfield(L, -2, "is_real");
@@ -105,6 +109,10 @@ static void set_elements(lua_State *L)
         decoder_write(e, &decoder);
         script_set_text(L, "decoder", str_text(&decoder));
         str_finish(&decoder);
+        struct str encoder = {0};
+        encoder_write(e, &encoder);
+        script_set_text(L, "encoder", str_text(&encoder));
+        str_finish(&encoder);
         readonly_wrap(L, "an element", NULL);
         lua_setfield(L, -2, element_name(e));
     }

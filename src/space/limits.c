@@ -32,6 +32,24 @@ void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s)
         u->shape[u->count++] = *s;
 }
 
+bool matrix_units_have(const struct matrix_units *u, enum element input)
+{
+    int i = 0;
+    while (i < u->count && !str_equal(u->shape[i].input, element_name(input)))
+        i++;
+    return i < u->count;
+}
+
+void matrix_units_remove(struct matrix_units *u, enum element input)
+{
+    int kept = 0;
+    for (int i = 0; i < u->count; i++)
+        if (!str_equal(u->shape[i].input, element_name(input)))
+            u->shape[kept++] = u->shape[i];
+    u->count = kept;
+    u->api = kept ? u->api : MATRIX_NONE;
+}
+
 static void add_shape(const struct matrix_shape *s, char between, struct str *out)
 {
     str_printf(out, "%dx%dx%d%c%s%c%s", s->m, s->n, s->k, between, s->input, between, s->sum);
@@ -68,8 +86,9 @@ bool matrix_units_parse(const char *text, struct matrix_units *out)
     for (text += length; *text; text += used) {
         struct matrix_shape s = {0};
         unsigned m, n, k, invocations = 0;
-        if (sscanf(text, " %5ux%5ux%5u.%3[fiu0-9].%3[fiu0-9]%n*%5u%n", &m, &n, &k, s.input, s.sum,
+        if (sscanf(text, " %5ux%5ux%5u.%7[a-z0-9].%7[a-z0-9]%n*%5u%n", &m, &n, &k, s.input, s.sum,
                    &used, &invocations, &used) < 5 ||
+            element_named(s.input) == ELEMENT_COUNT || element_named(s.sum) == ELEMENT_COUNT ||
             m == 0 || n == 0 || k == 0 || (m | n | k | invocations) > UINT16_MAX ||
             (text[used] != ' ' && text[used] != '\0'))
             return false;

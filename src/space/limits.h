@@ -19,7 +19,7 @@
 // Vulkan has two extensions: VK_NV_cooperative_matrix and the later VK_KHR_cooperative_matrix. A
 // device may have both; which one kernels use depends on the compiler too (see devices.h).
 
-#define MATRIX_MAX_SHAPES 24
+#define MATRIX_MAX_SHAPES 48
 
 enum matrix_api { MATRIX_NONE, MATRIX_NV, MATRIX_KHR, MATRIX_API_COUNT };
 
@@ -28,8 +28,9 @@ enum matrix_api { MATRIX_NONE, MATRIX_NV, MATRIX_KHR, MATRIX_API_COUNT };
 
 struct matrix_shape {
     uint16_t m, n, k;
-    // A and B's element, C's: "f16" with "f16" or "f32", "i8" with "i32", "u8" with "i32" or "u32"
-    char input[4], sum[4];
+    // A and B's element, C's: "f16" with "f16" or "f32", "bf16", "f8e4m3" and "f8e5m2" with "f32",
+    // "i8" with "i32", "u8" with "i32" or "u32"
+    char input[8], sum[8];
     uint16_t invocations; // of the workgroup that holds it; 0: a subgroup does
 };
 
@@ -43,6 +44,9 @@ const char *matrix_api_name(enum matrix_api api); // "none", "nv", "khr"
 
 // Adds a shape, unless it is there already or there is no room.
 void matrix_units_add(struct matrix_units *u, const struct matrix_shape *s);
+
+bool matrix_units_have(const struct matrix_units *u, enum element input);
+void matrix_units_remove(struct matrix_units *u, enum element input); // all shapes with it
 
 // Appends "16x8x16 f16 f32", of a workgroup's "32x32x16 f16 f32 (256)".
 void matrix_shape_add_text(const struct matrix_shape *s, struct str *out);
@@ -71,6 +75,10 @@ enum feature {
     FEATURE_MATRIX2_ELEMENTS = FEATURE_MATRIX2 << 4, // loads; limits_matrix2 names them
     FEATURE_MATRIX2_TENSORS = FEATURE_MATRIX2 << 5,
     FEATURE_MATRIX2_ALL = 127 * FEATURE_MATRIX2,
+    FEATURE_BF16 = 1 << 26, // its type, its dot products, matrices of it
+    FEATURE_BF16_MATRIX = FEATURE_BF16 << 2,
+    FEATURE_F8 = 1 << 29, // the types f8e4m3 and f8e5m2, matrices of these
+    FEATURE_F8_MATRIX = FEATURE_F8 << 1,
     // Kernels need these to add up over a subgroup, and to swap numbers within it.
     FEATURE_SUBGROUP_ADDS = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 2,
     FEATURE_SUBGROUP_SHUFFLES = FEATURE_SUBGROUP | FEATURE_SUBGROUP << 4,

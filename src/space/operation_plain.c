@@ -266,9 +266,19 @@ const struct operation_kind operation_softmax = {
     .tensors = matrix_tensors,
 };
 
+static bool copy_complete(struct operation *o, struct err *e)
+{
+    return operation_chooses(o, "to", "same") ||
+           (operation_element(o) == ELEMENT_F32 && operation_chooses(o, "transpose", "no")) ||
+           err_set(e, "copy: to = \"%s\" needs type = \"f32\" and transpose = \"no\"",
+                   operation_choice(o, "to"));
+}
+
 static int copy_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
     matrix_tensors(o, out);
+    if (!operation_chooses(o, "to", "same"))
+        out[1].element = element_named(operation_choice(o, "to"));
     if (operation_chooses(o, "transpose", "yes")) {
         const int64_t turned[2] = {out[0].size[1], out[0].size[0]};
         out[1] = tensor_packed("Y", out[0].element, 2, turned);
@@ -278,16 +288,18 @@ static int copy_tensors(const struct operation *o, struct tensor out[OPERATION_M
 
 const struct operation_kind operation_copy = {
     .name = "copy",
-    .help = "Y = X, or X transposed; flattening is copying",
+    .help = "Y = X, X transposed, or X rounded to another type; flattening is copying",
     .sizes = matrix_sizes,
     .choices =
         (const struct operation_choice[]){
             MOVED_TYPES,
             {"transpose", (const char *const[]){"no", "yes", NULL}, false},
+            {"to", (const char *const[]){"same", "bf16", "f8e4m3", "f8e5m2", NULL}, false},
             {NULL, NULL, false},
         },
     .flop = output_count,
     .work = operation_moved,
+    .complete = copy_complete,
     .tensors = copy_tensors,
 };
 

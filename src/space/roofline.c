@@ -9,7 +9,8 @@
 const char *roofline_name(enum roofline_kind k)
 {
     static const char *const names[ROOFLINE_COUNT] = {
-        "f32", "f16", "i8", "f16_matrix", "i8_matrix", "bytes", "dispatch_s",
+        "f32",         "f16",       "i8",    "f16_matrix", "i8_matrix",
+        "bf16_matrix", "f8_matrix", "bytes", "dispatch_s",
     };
     return names[k];
 }
@@ -59,15 +60,20 @@ double roofline_seconds(const struct roofline *r, const struct operation *o, enu
     for (int i = 0; i < count; i++)
         bytes += (double)tensor_bytes(&tensor[i]);
     // The fastest arithmetic for elements of the type counts.
-    static const enum roofline_kind halves[] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16};
+    static const enum roofline_kind faster[ELEMENT_COUNT][2] = {
+        [ELEMENT_F16] = {ROOFLINE_F16_MATRIX, ROOFLINE_F16},
+        [ELEMENT_I8] = {ROOFLINE_I8_MATRIX, ROOFLINE_I8},
+        [ELEMENT_U8] = {ROOFLINE_I8_MATRIX, ROOFLINE_I8},
+        [ELEMENT_BF16] = {ROOFLINE_BF16_MATRIX},
+        [ELEMENT_F8E4M3] = {ROOFLINE_F8_MATRIX},
+        [ELEMENT_F8E5M2] = {ROOFLINE_F8_MATRIX},
+    };
     enum element e = count ? tensor[operation_blocks(o) ? 1 : 0].element : ELEMENT_F32;
     bool is_byte = e == ELEMENT_I8 || e == ELEMENT_U8;
     enum roofline_kind kind = is_byte ? ROOFLINE_I8 : ROOFLINE_F32;
-    if (is_byte && r->rate[ROOFLINE_I8_MATRIX] > r->rate[ROOFLINE_I8])
-        kind = ROOFLINE_I8_MATRIX;
-    for (int i = 0; e == ELEMENT_F16 && i < 2; i++)
-        if (r->rate[halves[i]] > r->rate[kind])
-            kind = halves[i];
+    for (int i = 0; i < 2; i++)
+        if (r->rate[faster[e][i]] > r->rate[kind])
+            kind = faster[e][i];
     double computing = r->rate[kind] > 0 ? operation_flop(o) / r->rate[kind] : 0;
     double moving = rate > 0 ? bytes / rate : 0;
     *by = computing >= moving ? kind : ROOFLINE_BYTES;

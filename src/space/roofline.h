@@ -16,6 +16,8 @@ enum roofline_kind {
     ROOFLINE_I8,         // bytes as 32-bit integers
     ROOFLINE_F16_MATRIX, // matrix units
     ROOFLINE_I8_MATRIX,
+    ROOFLINE_BF16_MATRIX,
+    ROOFLINE_F8_MATRIX,
     ROOFLINE_BYTES,    // to and from memory
     ROOFLINE_DISPATCH, // seconds
     ROOFLINE_COUNT

@@ -10,6 +10,12 @@
 
 const struct element_traits element_traits[ELEMENT_COUNT] = {ELEMENTS(ELEMENT_TRAITS)};
 
+const struct element_float element_floats[ELEMENT_COUNT] = {
+    [ELEMENT_BF16] = {"bfloat16_t", "GL_EXT_bfloat16", "uintBitsToBFloat16EXT"},
+    [ELEMENT_F8E4M3] = {"floate4m3_t", "GL_EXT_float_e4m3", "uintBitsToFloate4m3EXT"},
+    [ELEMENT_F8E5M2] = {"floate5m2_t", "GL_EXT_float_e5m2", "uintBitsToFloate5m2EXT"},
+};
+
 const char *element_name(enum element e)
 {
     return element_traits[e].name;

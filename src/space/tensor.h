@@ -62,6 +62,13 @@ struct element_traits {
 };
 extern const struct element_traits element_traits[ELEMENT_COUNT];
 
+// The floats that an extension of GLSL declares, and its function that makes one of its bits:
+// fragments of matrix units are made of these. NULL for other types.
+struct element_float {
+    const char *type, *extension, *from_bits;
+};
+extern const struct element_float element_floats[ELEMENT_COUNT];
+
 const char *element_name(enum element e);     // "f32"
 enum element element_named(const char *name); // ELEMENT_COUNT: no type has the name
 int element_bytes(enum element e);            // 4

@@ -78,7 +78,7 @@
 // builds would measure or verify the same trial in different ways. Programs from before version
 // 0.2.0 had no number, which is read as 0. tests/trial/messages.txt has the members of the
 // number's messages, so that a change of them is noticed.
-#define PROTOCOL 6
+#define PROTOCOL 7
 
 enum message_type {
     MESSAGE_HELLO,

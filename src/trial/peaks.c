@@ -230,9 +230,12 @@ void peaks_of_kind(const struct gpu_info *i, struct roofline *out)
 {
     // In the order of enum roofline_kind. A thread of a CPU at 5 GHz has two units of 512 bits, and
     // its own cache; the fastest integrated and discrete devices are of 2025.
-    static const struct roofline thread = {{3.2e11, 6.4e11, 1.3e12, 6.4e11, 1.3e12, 2e11, 5e-7}},
-                                 integrated = {{4e13, 8e13, 4e13, 2e14, 4e14, 2e12, 2e-7}},
-                                 discrete = {{1.5e14, 3e14, 1.5e14, 2.5e15, 5e15, 2e13, 2e-7}};
+    static const struct roofline thread = {{3.2e11, 6.4e11, 1.3e12, 6.4e11, 1.3e12, 6.4e11, 1.3e12,
+                                            2e11, 5e-7}},
+                                 integrated = {{4e13, 8e13, 4e13, 2e14, 4e14, 2e14, 4e14, 2e12,
+                                                2e-7}},
+                                 discrete = {{1.5e14, 3e14, 1.5e14, 2.5e15, 5e15, 2.5e15, 5e15,
+                                              2e13, 2e-7}};
     *out = i->is_cpu ? thread : str_equal(i->type, "integrated") ? integrated : discrete;
     for (int k = 0; i->is_cpu && k < ROOFLINE_DISPATCH; k++)
         out->rate[k] *= fmax(1, i->threads);
@@ -240,19 +243,27 @@ void peaks_of_kind(const struct gpu_info *i, struct roofline *out)
 
 // --- matrix units ---
 
+static enum element element_of(const struct matrix_shape *s, char use)
+{
+    return element_named(use == 'c' ? s->sum : s->input);
+}
+
+static const char *word_of(enum element e)
+{
+    return element_floats[e].type ? element_floats[e].type : element_traits[e].scalar;
+}
+
 static void add_type(enum matrix_api api, const struct matrix_shape *s, char use, struct str *out)
 {
-    bool is_sum = use == 'c', is_float = s->input[0] == 'f';
-    const char *element = is_sum ? s->sum : s->input;
+    enum element e = element_of(s, use);
     int rows = use == 'b' ? s->k : s->m, columns = use == 'a' ? s->k : s->n;
-    const char *bits = str_equal(element, "f16") ? "16" : str_equal(element, "i8") ? "8" : "32";
     if (api == MATRIX_NV)
-        str_printf(out, "%ccoopmatNV<%s, gl_ScopeSubgroup, %d, %d>", is_float ? 'f' : 'i', bits,
-                   rows, columns);
+        str_printf(out, "%ccoopmatNV<%d, gl_ScopeSubgroup, %d, %d>", element_is_real(e) ? 'f' : 'i',
+                   8 * element_bytes(e), rows, columns);
     else
-        str_printf(out, "coopmat<%s%s_t, gl_ScopeSubgroup, %d, %d, gl_MatrixUse%s>",
-                   is_float ? "float" : "int", bits, rows, columns,
-                   is_sum       ? "Accumulator"
+        str_printf(out, "coopmat<%s, gl_ScopeSubgroup, %d, %d, gl_MatrixUse%s>", word_of(e), rows,
+                   columns,
+                   use == 'c'   ? "Accumulator"
                    : use == 'a' ? "A"
                                 : "B");
 }
@@ -262,15 +273,13 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {
-    bool is_float = s->input[0] == 'f';
-    const char *element = use == 'c' ? s->sum : s->input;
-    const char *bits = str_equal(element, "f16") ? "16" : str_equal(element, "i8") ? "8" : "32";
+    enum element e = element_of(s, use);
     str_add(out, "    ");
     add_type(api, s, use, out);
     str_printf(out, " %s = ", name);
     add_type(api, s, use, out);
-    str_printf(out, "(%s%s_t(data[%d] + %d%s));\n", is_float ? "float" : "int", bits, use - 'a',
-               more, is_float ? ".01" : ".5");
+    str_printf(out, "(%s(data[%d] + %d%s));\n", word_of(e), use - 'a', more,
+               element_is_real(e) ? ".01" : ".5");
 }
 
 void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct str *out)
@@ -282,6 +291,8 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
     str_add(out, api == MATRIX_NV ? "#extension GL_NV_cooperative_matrix : require\n"
                                     "#extension GL_NV_integer_cooperative_matrix : require\n"
                                   : "#extension GL_KHR_cooperative_matrix : require\n");
+    if (element_floats[element_of(s, 'a')].extension)
+        str_printf(out, "#extension %s : require\n", element_floats[element_of(s, 'a')].extension);
     str_printf(out,
                "layout(local_size_x = %d) in;\n"
                "layout(std430, set = 0, binding = 0) buffer Data { float data[]; };\n"
@@ -303,7 +314,7 @@ void peaks_add_matrix(enum matrix_api api, const struct matrix_shape *s, struct 
                  "    if (sum == 0.5) data[4] = sum;\n}\n");
 }
 
-static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, const char *input)
+static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, enum element input)
 {
     const struct gpu_info *i = gpu_get_info(p->g);
     bool khr = i->matrix_khr.count && kernel_knows_matrix(MATRIX_KHR);
@@ -314,7 +325,7 @@ static enum gpu_status measure_matrix(struct peak *p, enum roofline_kind kind, c
     for (int s = 0; status == GPU_OK && s < u->count && tried < MOST_SHAPES; s++) {
         const struct matrix_shape *shape = &u->shape[s];
         struct str glsl = {0};
-        if (!str_equal(shape->input, input))
+        if (element_of(shape, 'a') != input || !kernel_knows_float(input))
             continue;
         tried++;
         peaks_add_matrix(u->api, shape, &glsl);
@@ -396,9 +407,13 @@ enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e
     if (status == GPU_OK && l->i8)
         status = measure_arithmetic(&p, ROOFLINE_I8);
     if (status == GPU_OK)
-        status = measure_matrix(&p, ROOFLINE_F16_MATRIX, "f16");
+        status = measure_matrix(&p, ROOFLINE_F16_MATRIX, ELEMENT_F16);
     if (status == GPU_OK)
-        status = measure_matrix(&p, ROOFLINE_I8_MATRIX, "i8");
+        status = measure_matrix(&p, ROOFLINE_I8_MATRIX, ELEMENT_I8);
+    if (status == GPU_OK)
+        status = measure_matrix(&p, ROOFLINE_BF16_MATRIX, ELEMENT_BF16);
+    if (status == GPU_OK)
+        status = measure_matrix(&p, ROOFLINE_F8_MATRIX, ELEMENT_F8E4M3);
     for (size_t i = 0; status == GPU_OK && i < 2 * sizeof ways / sizeof *ways; i++)
         status = measure_way(&p, &ways[i / 2], i % 2);
     return status;

@@ -195,13 +195,44 @@ static void test_on_matrix_units(void **state)
     }
 }
 
+// What products multiply is rounded before, once for two layers that read it; all else is f32.
+static void test_rounded_factors(void **state)
+{
+    struct box *b = *state;
+    static const char *const types[] = {"type=bf16", "type=f8e4m3"};
+    const char *network =
+        box_write(b, "rounded.lua",
+                  "network 'four layers'\n"
+                  "local layers = include 'layers.lua'\n"
+                  "local x = input { name = 'x', sizes = { 6, 12 }, type = layers.type() }\n"
+                  "local function dense(name, from, residual)\n"
+                  "  return layers.dense { name, from, rows = 6, outputs = 12, bias = true,\n"
+                  "    activation = 'relu', residual = residual }\n"
+                  "end\n"
+                  "local y = layers.mul { 'mul', dense('left', x), dense('right', x) }\n"
+                  "output(layers.softmax { 'softmax', dense('last', y, x) })\n");
+    for (int i = 0; i < 2; i++) {
+        const char *id = i ? "7" : "1"; // a network and its five tasks
+        struct result r = RUN(b, "tune", network, "--set", types[i], "--trials", "20", "--seed",
+                              "1", "--workers", "1", "--strategy", "random", "--json");
+        assert_ok(&r);
+        const cJSON *run = last_of(latency_of(b, id));
+        assert_true(run && cJSON_IsTrue(member(run, "verified")));
+        r = RUN(b, "show", id, "--json");
+        const cJSON *tasks = member(member(json_of(b, r.out), "session"), "tasks");
+        assert_int_equal(cJSON_GetArraySize(tasks), 5); // copy, product, mul, product, softmax
+        assert_int_equal(number_of(cJSON_GetArrayItem(tasks, 0), "uses"), 2);
+        assert_int_equal(number_of(cJSON_GetArrayItem(tasks, 1), "uses"), 2);
+    }
+}
+
 TEST_GROUP(network_whole)
 {
     if (!has_device())
         return 77;
     const struct CMUnitTest tests[] = {
         FLOW_TEST(test_runs),      FLOW_TEST(test_failures),        FLOW_TEST(test_plans),
-        FLOW_TEST(test_too_large), FLOW_TEST(test_on_matrix_units),
+        FLOW_TEST(test_too_large), FLOW_TEST(test_on_matrix_units), FLOW_TEST(test_rounded_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

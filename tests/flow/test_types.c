@@ -131,6 +131,49 @@ static void bits_become_floats(void **state)
     }
 }
 
+// Numbers between those of the small floats, below and above them all.
+static void floats_become_bits(void **state)
+{
+    struct box *b = *state;
+    static const char *const types[][2] = {
+        {"bf16", "{ -1e30, 1e30 }"}, {"bf16", "{ -1e-30, 1e-30 }"},
+        {"f8e4m3", "{ -460, 460 }"}, {"f8e4m3", "{ -0.02, 0.02 }"},
+        {"f8e5m2", "{ -9e4, 9e4 }"}, {"f8e5m2", "{ -1e-4, 1e-4 }"}};
+    box_write(b, "encode.comp",
+              "#version 450\n"
+              "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+              "#extension GL_EXT_shader_8bit_storage : require\n"
+              "#extension GL_EXT_shader_16bit_storage : require\n"
+              "layout(local_size_x = ${c.block}) in;\n"
+              "layout(std430, binding = 0) readonly buffer In { vec2 x[]; };\n"
+              "layout(std430, binding = 1) writeonly buffer Out { ${glsl.vector(to, 2)} y[]; };\n"
+              "${glsl.encoder(to)}\n"
+              "void main()\n{\n    uint i = gl_GlobalInvocationID.x;\n"
+              "    y[i] = ${glsl.converted('x[i]', 'f32', to, 2)};\n}\n");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *file = box_write(
+            b, "encode.lua",
+            arena_printf(
+                &b->arena,
+                "operator.define { name = 'encode', bytes = 1, inputs = { { 'In', 8192, "
+                "fill = %s } },\n"
+                "  output = { 'Out', 8192, type = '%s' },\n"
+                "  reference = { { 'copy', 'In', 'Out', rows = 1, columns = 8192, to = '%s' } },\n"
+                "  tolerance = { absolute = 0, relative = 0 } }\n"
+                "param.block = discrete { 32, 64 }\n"
+                "resources(function(c) return { invocations = { c.block }, groups = { 4096 "
+                "// c.block } } end)\n"
+                "local glsl = include 'glsl.lua'\n"
+                "kernel { template = 'encode.comp', values = function() return { glsl = glsl, "
+                "to = '%s' } end }\n",
+                types[i][1], types[i][0], types[i][0], types[i][0]));
+        struct result r = RUN(b, "tune", file, "--trials", "2", "--seed", "1");
+        if (r.code != 0)
+            fail_msg("%s %s: %s%s", types[i][0], types[i][1], r.out, r.err);
+        assert_contains(r.out, "ok 2");
+    }
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     struct box *b = *state;
@@ -168,9 +211,9 @@ static void devices_list_their_types(void **state)
 TEST_GROUP(types)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(each_type_is_moved),       FLOW_TEST(a_wrong_move_is_found),
-        FLOW_TEST(bits_become_floats),       FLOW_TEST(what_does_not_fit_is_refused),
-        FLOW_TEST(devices_list_their_types),
+        FLOW_TEST(each_type_is_moved),           FLOW_TEST(a_wrong_move_is_found),
+        FLOW_TEST(bits_become_floats),           FLOW_TEST(floats_become_bits),
+        FLOW_TEST(what_does_not_fit_is_refused), FLOW_TEST(devices_list_their_types),
     };
     if (!has_device())
         return EXIT_SKIPPED;

@@ -5,7 +5,18 @@
 
 #include <stddef.h>
 
-enum { F16 = 0, F32 = 1, F64 = 2, I8 = 3, I32 = 5, U8 = 7, U32 = 9 };
+enum {
+    F16 = 0,
+    F32 = 1,
+    F64 = 2,
+    I8 = 3,
+    I32 = 5,
+    U8 = 7,
+    U32 = 9,
+    BF16 = 1000141000,
+    E4M3 = 1000491002,
+    E5M2
+};
 enum { WORKGROUP = 2, SUBGROUP = 3 };
 
 static const struct matrix_properties_khr usual = {
@@ -33,11 +44,21 @@ static void types(void **state)
     matrix_add_properties(&u, &p);
     p.c = p.result = U32;
     matrix_add_properties(&u, &p);
+    for (int i = 0; i < 3; i++) {
+        p.a = p.b = (int[]){BF16, E4M3, E5M2}[i];
+        p.c = p.result = p.a; // kernels sum these in f32 alone
+        matrix_add_properties(&u, &p);
+        p.c = p.result = F16;
+        matrix_add_properties(&u, &p);
+        p.c = p.result = F32;
+        matrix_add_properties(&u, &p);
+    }
     u.api = MATRIX_KHR;
     struct str text = {0};
     matrix_units_add_text(&u, &text);
     assert_string_equal(str_text(&text), "khr 16x8x4.f16.f32 16x8x4.f16.f16 16x8x4.i8.i32 "
-                                         "16x8x4.u8.i32 16x8x4.u8.u32");
+                                         "16x8x4.u8.i32 16x8x4.u8.u32 16x8x4.bf16.f32 "
+                                         "16x8x4.f8e4m3.f32 16x8x4.f8e5m2.f32");
     str_finish(&text);
 }
 

@@ -151,11 +151,12 @@ compile_choices() {
 }
 
 # Products on matrix units, 4 x 4 fragments a subgroup with the next tile in registers; 2 x 2 where the device has not so many
-# registers. The instructions of the main loop are counted by kind (loop.py).
+# registers. The instructions of the main loop are counted by kind (loop.py). Types that the device or the compiler does not know have no
+# rows: of bf16 and f8 there are some with a glslang 15.4 or newer, which TILEWALK_GLSLANG names.
 compile_loops() {
     local name=$1 program=$2 type how many
     export NAK_DEBUG=print RADV_DEBUG=asm,nocache INTEL_DEBUG=cs
-    for type in f16 i8; do
+    for type in f16 i8 bf16 f8e4m3 f8e5m2; do
         for how in 'layout=nt' 'layout=nn' 'layout=nn transpose=staged' 'layout=tn transpose=staged'; do
             for many in 'rows=4 columns=4 stage=prefetch' 'rows=2 columns=2 stage=shared'; do
                 # shellcheck disable=SC2086,SC2046 # lists of words
@@ -227,7 +228,7 @@ for name in "${names[@]}"; do
     fi
 done
 "$root/dev" build >&2
-export TILEWALK_DATA=$root TILEWALK_GLSLANG=$folder/glslang
+export TILEWALK_DATA=$root TILEWALK_GLSLANG=${TILEWALK_GLSLANG-$folder/glslang}
 export VK_LOADER_LAYERS_DISABLE='~implicit~' MESA_SHADER_CACHE_DISABLE=true
 if [ $work = compile_random ]; then
     echo '| GPU | preset | compiled | refused | spill | left out | ms median | p90 | max | messages |'

@@ -1,7 +1,8 @@
-// Kernels with matrices of a workgroup (VK_NV_cooperative_matrix2), as they are for a device that
-// has them and is not here: random ones of each preset that offers them compile, need no more than
-// was declared and are valid SPIR-V; and devices that lack a part of the extension are refused, by
-// the space file and by the check of a module. What the device here has of it for subgroups runs.
+// Kernels with matrices of a workgroup (VK_NV_cooperative_matrix2), and with matrices of bf16 and
+// f8, as they are for a device that has them and is not here: random ones of each preset that
+// offers them compile, need no more than was declared and are valid SPIR-V; and devices that lack a
+// part are refused, by the space file and by the check of a module. What the device here has of
+// VK_NV_cooperative_matrix2 for subgroups runs.
 #include "gpu/vk.h"
 #include "group.h"
 #include "proof.h"
@@ -23,17 +24,25 @@ enum { KERNELS = 12, MOST_SET = 8 };
 static struct limits device_of(void)
 {
     struct limits l = limits_large_gpu;
-    l.features = FEATURE_MATRIX2_ALL | FEATURE_ADDRESS | FEATURE_MEMORY_MODEL |
+    l.features = FEATURE_MATRIX2_ALL | FEATURE_BF16 | FEATURE_BF16_MATRIX | FEATURE_F8 |
+                 FEATURE_F8_MATRIX | FEATURE_ADDRESS | FEATURE_MEMORY_MODEL |
                  FEATURE_MEMORY_MODEL_DEVICE | FEATURE_I16 | FEATURE_SUBGROUP_ADDS;
     l.spirv_minor = 6;
     l.subgroup_least = l.subgroup_most = 32;
     l.group_subgroups = 32;
     l.flexible = (struct matrix_units){.api = MATRIX_KHR,
-                                       .count = 4,
+                                       .count = 7,
                                        .shape = {{32, 32, 16, "f16", "f32", 256},
                                                  {32, 32, 16, "f16", "f16", 256},
                                                  {32, 32, 32, "i8", "i32", 256},
-                                                 {32, 16, 16, "f16", "f32", 128}}};
+                                                 {32, 16, 16, "f16", "f32", 128},
+                                                 {32, 32, 16, "bf16", "f32", 256},
+                                                 {32, 32, 32, "f8e4m3", "f32", 256},
+                                                 {32, 32, 32, "f8e5m2", "f32", 256}}};
+    const struct matrix_shape floats[] = {
+        {16, 8, 16, "bf16", "f32"}, {16, 16, 32, "f8e4m3", "f32"}, {16, 16, 16, "f8e5m2", "f32"}};
+    for (int i = 0; i < 3; i++)
+        matrix_units_add(&l.matrix, &floats[i]);
     l.matrix_size = 1024;
     l.matrix_invocations = 256;
     l.matrix_shared = 8192;
@@ -45,30 +54,24 @@ struct product {
     struct setting set[MOST_SET]; // until one without a name
 };
 
-static struct script *load_on(const char *units, const struct product *p, const struct limits *l,
-                              struct err *e)
+// On a "cpu" tiles are small and compile in seconds.
+static struct script *load(const char *units, const char *device_type, const struct product *p,
+                           const struct limits *l, struct err *e)
 {
     struct setting set[MOST_SET + 1] = {{"units", units}};
     int count = 1;
-    bool is_here = !str_equal(units, "nv2"); // small tiles, which compile in seconds
     for (; count <= MOST_SET && p->set[count - 1].name; count++)
         set[count] = p->set[count - 1];
     char *path = script_find(p->preset, e);
-    struct script *s =
-        path ? script_create(&(struct script_options){.path = path,
-                                                      .set = set,
-                                                      .set_count = count,
-                                                      .device_type = is_here ? "cpu" : "discrete",
-                                                      .limits = l},
-                             e)
-             : NULL;
+    struct script *s = path ? script_create(&(struct script_options){.path = path,
+                                                                     .set = set,
+                                                                     .set_count = count,
+                                                                     .device_type = device_type,
+                                                                     .limits = l},
+                                            e)
+                            : NULL;
     free(path);
     return s;
-}
-
-static struct script *load(const struct product *p, const struct limits *l, struct err *e)
-{
-    return load_on("nv2", p, l, e);
 }
 
 static void compile(const struct pass *pass, struct spirv *spirv, struct kernel_facts *facts)
@@ -80,21 +83,12 @@ static void compile(const struct pass *pass, struct spirv *spirv, struct kernel_
     facts->subgroup = pass->subgroup;
 }
 
-// Validators of SPIRV-Tools before 2024.4 do not know the extension.
-static bool validator_knows(void)
+// Returns whether SPIRV-Tools knows what this kernel has.
+static bool validator_knows(const char *glsl)
 {
-    static const char least[] =
-        "#version 450\n#extension GL_KHR_cooperative_matrix : require\n"
-        "#extension GL_NV_cooperative_matrix2 : require\n"
-        "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"
-        "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
-        "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator> m;\n"
-        "coopMatLoadTensorNV(m, c, 0, setTensorLayoutDimensionNV(createTensorLayoutNV(2), 32, "
-        "32));\n"
-        "}\n";
     struct spirv s = {0};
     struct err e;
-    assert_true(kernel_compile(least, &s, &e));
+    assert_true(kernel_compile(glsl, &s, &e));
     bool ok = kernel_validate(&s, &e);
     spirv_finish(&s);
     return ok;
@@ -118,7 +112,7 @@ static void check_copy(const struct spirv *spirv, const struct kernel_facts *f, 
 }
 
 static void check_kernel(struct script *s, const struct limits *l, const struct config *c,
-                         bool validate)
+                         bool of_workgroups, bool validate)
 {
     struct job job;
     struct err e;
@@ -128,7 +122,7 @@ static void check_kernel(struct script *s, const struct limits *l, const struct 
         struct spirv spirv = {0};
         struct kernel_facts facts;
         compile(&job.pass[i], &spirv, &facts);
-        assert_int_equal(facts.has_group_matrices, i == 0);
+        assert_int_equal(facts.has_group_matrices, of_workgroups && i == 0);
         if (kernel_check(&facts, job.pass[i].groups, l, reason, sizeof reason))
             fail_msg("%s", reason);
         if (validate && !kernel_validate(&spirv, &e))
@@ -150,7 +144,7 @@ static void check_beginnings(struct script *s, const struct limits *l, bool vali
         struct err e;
         if (b->misfit || !space_judge(space, l, &b->config, &v, &e) || !v.legal)
             fail_msg("point %d: %s%s", i, b->misfit ? b->misfit : "", v.reason);
-        check_kernel(s, l, &b->config, validate);
+        check_kernel(s, l, &b->config, true, validate);
     }
 }
 
@@ -170,34 +164,80 @@ static const struct product products[] = {
     {"conv1x1", {{"type", "f16"}, {"layout", "nchw"}, {"height", "7"}, {"width", "7"}}},
 };
 
-static void kernels_are_valid(void **state)
+static void check_products(const char *units, const struct product *list, size_t count,
+                           bool validate)
 {
     const struct limits l = device_of();
+    bool of_workgroups = str_equal(units, "nv2");
     struct rng r;
     struct err e;
     char message[1400];
+    rng_seed(&r, 1);
+    for (size_t i = 0; i < count; i++) {
+        struct script *s = load(units, "discrete", &list[i], &l, &e);
+        if (!s)
+            fail_msg("%s", err_format(&e, message, sizeof message));
+        if (of_workgroups)
+            check_beginnings(s, &l, validate);
+        for (int k = 0; k < KERNELS; k++) {
+            struct config c;
+            if (!sample_draw(s, &l, &r, &c, &e))
+                fail_msg("%s: %s", list[i].preset, err_format(&e, message, sizeof message));
+            check_kernel(s, &l, &c, of_workgroups, validate);
+        }
+        script_destroy(s);
+    }
+    print_message("%d kernels of units=%s %s\n", (int)(KERNELS * count), units,
+                  validate ? "are valid" : "compile; SPIRV-Tools is too old to validate them");
+}
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static void kernels_are_valid(void **state)
+{
+    static const char least[] =
+        "#version 450\n#extension GL_KHR_cooperative_matrix : require\n"
+        "#extension GL_NV_cooperative_matrix2 : require\n"
+        "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"
+        "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
+        "coopmat<float, gl_ScopeWorkgroup, 32, 32, gl_MatrixUseAccumulator> m;\n"
+        "coopMatLoadTensorNV(m, c, 0, setTensorLayoutDimensionNV(createTensorLayoutNV(2), 32, "
+        "32));\n"
+        "}\n";
     (void)state;
     if (!kernel_knows_matrix2()) {
         print_message("skipped: this compiler does not know GL_NV_cooperative_matrix2\n");
         skip();
     }
-    bool validate = validator_knows();
-    rng_seed(&r, 1);
-    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
-        struct script *s = load(&products[i], &l, &e);
-        if (!s)
-            fail_msg("%s", err_format(&e, message, sizeof message));
-        check_beginnings(s, &l, validate);
-        for (int k = 0; k < KERNELS; k++) {
-            struct config c;
-            if (!sample_draw(s, &l, &r, &c, &e))
-                fail_msg("%s: %s", products[i].preset, err_format(&e, message, sizeof message));
-            check_kernel(s, &l, &c, validate);
+    check_products("nv2", products, COUNT(products), validator_knows(least));
+}
+
+// Of types that a later compiler knows than matrices: bf16 and f8.
+static const struct product of_floats[] = {
+    {"gemm-coop", {{"type", "bf16"}, {"layout", "nn"}}},
+    {"gemm-coop", {{"type", "f8e4m3"}, {"layout", "tt"}, {"N", "277"}, {"M", "293"}, {"K", "201"}}},
+    {"gemm", {{"type", "f8e5m2"}, {"layout", "nt"}, {"bias", "add"}, {"activation", "relu"}}},
+    {"bmm", {{"type", "bf16"}, {"batch", "3"}, {"N", "133"}, {"M", "165"}, {"K", "31"}}},
+    {"conv-implicit", {{"type", "bf16"}, {"layout", "nchw"}, {"stride", "2"}, {"bias", "add"}}},
+    {"conv-implicit", {{"type", "f8e4m3"}, {"layout", "nhwc"}, {"groups", "2"}}},
+    {"conv1x1", {{"type", "f8e5m2"}, {"layout", "nhwc"}, {"residual", "add"}}},
+};
+
+static void kernels_of_other_floats_are_valid(void **state)
+{
+    static const char least[] =
+        "#version 450\n#extension GL_EXT_float_e4m3 : require\nlayout(local_size_x = 1) in;\n"
+        "layout(binding = 0) buffer C { float c; };\n"
+        "void main() { c = float(floate4m3_t(c)); }\n";
+    (void)state;
+    for (enum element e = 0; e < ELEMENT_COUNT; e++)
+        if (!kernel_knows_float(e)) {
+            print_message("skipped: this compiler does not know %s\n", element_floats[e].extension);
+            skip();
         }
-        script_destroy(s);
-    }
-    print_message("%d kernels %s\n", (int)(KERNELS * (sizeof products / sizeof *products)),
-                  validate ? "are valid" : "compile; SPIRV-Tools is too old to validate them");
+    bool validate = validator_knows(least);
+    check_products("khr", of_floats, COUNT(of_floats), validate);
+    check_products("nv2", of_floats, COUNT(of_floats), validate);
 }
 
 // Checks that a device without it is refused, and why.
@@ -205,7 +245,7 @@ static void refuse(const struct product *p, const struct limits *l, const char *
 {
     struct err e;
     char message[1400];
-    struct script *s = load(p, l, &e);
+    struct script *s = load("nv2", "discrete", p, l, &e);
     assert_null(s);
     if (!strstr(err_format(&e, message, sizeof message), told))
         fail_msg("'%s' is not in: %s", told, message);
@@ -215,7 +255,6 @@ static void what_is_missing_is_named(void **state)
 {
     (void)state;
     const struct product *f16 = &products[0];
-    const struct product bf16 = {"gemm-coop", {{"type", "bf16"}}};
     for (int i = 0; i < MATRIX2_COUNT; i++) {
         struct limits l = device_of();
         l.features &= ~((unsigned)FEATURE_MATRIX2 << i);
@@ -224,13 +263,14 @@ static void what_is_missing_is_named(void **state)
         if (is_needed) {
             refuse(f16, &l, limits_matrix2[i]);
         } else {
-            struct script *s = load(f16, &l, &e);
+            struct script *s = load("nv2", "discrete", f16, &l, &e);
             assert_non_null(s);
             script_destroy(s);
         }
     }
     struct limits l = device_of();
-    refuse(&bf16, &l, "bf16");
+    matrix_units_remove(&l.flexible, ELEMENT_BF16);
+    refuse(&of_floats[0], &l, "bf16");
     limits_remove_matrix2(&l);
     refuse(f16, &l, "nv2-emulated");
     refuse(f16, &limits_vulkan_minimum, "VK_KHR_cooperative_matrix");
@@ -269,6 +309,25 @@ static void modules_are_judged(void **state)
     assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), 1u << LIMIT_SHARED);
 }
 
+// A module with a type of which the device has no matrices, or not even the type.
+static void types_are_judged(void **state)
+{
+    const uint32_t groups[3] = {1, 1, 1};
+    const unsigned has[] = {0, FEATURE_F8, FEATURE_F8 | FEATURE_F8_MATRIX};
+    struct kernel_facts f = {.words = 100,
+                             .local_size = {1, 1, 1},
+                             .capability_count = 2,
+                             .capability = {4212, 4213}}; // Float8EXT, Float8CooperativeMatrixEXT
+    char reason[200];
+    (void)state;
+    for (size_t i = 0; i < COUNT(has); i++) {
+        struct limits l = device_of();
+        l.features = has[i];
+        unsigned lacks = kernel_check(&f, groups, &l, reason, sizeof reason);
+        assert_int_equal(lacks, i < 2 ? KERNEL_NEEDS_FEATURE : 0);
+    }
+}
+
 // Draws kernels of which a parameter has this value, and holds them against the reference.
 static void run_with(struct gpu *gpu, const struct product *p, const char *value)
 {
@@ -280,7 +339,7 @@ static void run_with(struct gpu *gpu, const struct product *p, const char *value
     bool wrong;
     l.statements = 150; // CPU drivers translate about a thousand a second
     rng_seed(&r, 1);
-    struct script *s = load_on("khr", p, &l, &e);
+    struct script *s = load("khr", "cpu", p, &l, &e);
     if (!s)
         fail_msg("%s", err_format(&e, message, sizeof message));
     for (int right = 0, drawn = 0; right < 2; drawn++) {
@@ -330,8 +389,10 @@ TEST_GROUP(workgroups)
     kernel_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_valid),
+        cmocka_unit_test(kernels_of_other_floats_are_valid),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(modules_are_judged),
+        cmocka_unit_test(types_are_judged),
         cmocka_unit_test(what_a_device_has_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -400,15 +400,17 @@ static void presets_see_the_device(void **state)
     free(path);
 }
 
-// Types whose products have another output are refused with the reason.
-static void types_that_do_not_chain_are_refused(void **state)
+// Factors of bf16 and f8 are rounded before; types whose products have another output are refused
+// with the reason.
+static void types_chain_or_are_refused(void **state)
 {
     static const char text[] =
         NETWORK "local layers = include 'layers.lua' local type = layers.type() "
                 "local x = input { name = 'x', sizes = { 4, 8 }, type = type } "
                 "x = layers.dense { 'a', x, outputs = 8 } "
                 "output(layers.dense { 'b', x, outputs = 8 })";
-    static const char *const refused[] = {"bf16", "f8e4m3", "f8e5m2", "i8"};
+    static const char *const rounded[] = {"bf16", "f8e4m3", "f8e5m2"};
+    static const char *const refused[] = {"i8", "u8"};
     struct setting set = {"type", "f16"};
     struct network n;
     struct err e;
@@ -416,6 +418,12 @@ static void types_that_do_not_chain_are_refused(void **state)
     assert_true(load_with(text, &set, 1, &n, &e));
     assert_int_equal(n.task_count, 1);
     network_finish(&n);
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {
+        set.value = rounded[i];
+        assert_true(load_with(text, &set, 1, &n, &e));
+        assert_int_equal(n.task_count, 2); // a copy that rounds, and the product
+        network_finish(&n);
+    }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         set.value = refused[i];
         assert_false(load_with(text, &set, 1, &n, &e));
@@ -617,7 +625,7 @@ TEST_GROUP(network)
         cmocka_unit_test(layers_follow_from_their_input),
         cmocka_unit_test(own_presets_are_found),
         cmocka_unit_test(presets_see_the_device),
-        cmocka_unit_test(types_that_do_not_chain_are_refused),
+        cmocka_unit_test(types_chain_or_are_refused),
         cmocka_unit_test(layers_choose_matrix_units),
         cmocka_unit_test(smaller_sizes),
         cmocka_unit_test(large_networks),

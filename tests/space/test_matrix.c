@@ -12,7 +12,8 @@ static void there_and_back(void **state)
     (void)state;
     static const char *const texts[] = {
         "none", "nv 16x16x16.f16.f32",
-        "khr 16x8x16.f16.f16 65535x1x32.i8.i32 8x8x8.u8.u32 16x8x16.f16.f32"};
+        "khr 16x8x16.f16.f16 65535x1x32.i8.i32 8x8x8.u8.u32 16x8x16.f16.f32",
+        "khr 16x16x16.bf16.f32 16x16x16.f8e4m3.f32 16x16x16.f8e5m2.f32"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct matrix_units u;
         struct str out = {0};

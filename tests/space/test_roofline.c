@@ -52,12 +52,19 @@ static void the_fastest_arithmetic_of_the_type_counts(void **state)
     bounds(&r, 100, "f32", ROOFLINE_F32, 5e-4);
     r.rate[ROOFLINE_I8] = 1e9;
     bounds(&r, 100, "i8", ROOFLINE_I8, 2e-3);
+    bounds(&r, 100, "bf16", ROOFLINE_F32, 5e-4);
+    r.rate[ROOFLINE_BF16_MATRIX] = 40e9;
+    r.rate[ROOFLINE_F8_MATRIX] = r.rate[ROOFLINE_I8_MATRIX] = 160e9;
+    bounds(&r, 100, "bf16", ROOFLINE_BF16_MATRIX, 5e-5);
+    bounds(&r, 100, "f8e4m3", ROOFLINE_F8_MATRIX, 1.25e-5);
+    bounds(&r, 100, "f8e5m2", ROOFLINE_F8_MATRIX, 1.25e-5);
+    bounds(&r, 100, "u8", ROOFLINE_I8_MATRIX, 1.25e-5);
 }
 
 static void figures_come_back(void **state)
 {
     (void)state;
-    struct roofline r = {.rate = {1.5e13, 3e13, 0, 1e14, 0, 9e11, 2.5e-6}}, again;
+    struct roofline r = {.rate = {1.5e13, 3e13, 0, 1e14, 0, 1e14, 0, 9e11, 2.5e-6}}, again;
     struct str text = {0};
     roofline_add_json(&r, &text);
     assert_true(roofline_parse(str_text(&text), &again));

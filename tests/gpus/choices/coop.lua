@@ -3,7 +3,7 @@
 local coop, matmul, gemm = include "coop.lua", include "matmul.lua", include "gemm_plan.lua"
 local matrix_units, glsl, subgroups = include "matrix_units.lua", include "glsl.lua", include "subgroups.lua"
 
-local product = matmul.declare(size("size", 2048), { "f16", "i8" })
+local product = matmul.declare(size("size", 2048), { "f16", "i8", "bf16", "f8e4m3", "f8e5m2" })
 local op = product.op
 local shape = matrix_units.shapes(device.matrix_api, op.type, glsl.sums(op))[1]
 local stage, skew, steps = choice("stage", coop.stages), size("skew", 0, 0), size("steps", 2)
