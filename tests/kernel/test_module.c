@@ -194,6 +194,18 @@ static void sizes_are_replaced(void **state)
     }
 }
 
+static struct kernel_facts facts_of(const char *glsl)
+{
+    struct spirv s;
+    struct kernel_facts f;
+    struct err e;
+    const struct pass p = {.local_size = {0}};
+    if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
+        fail_msg("%s", e.text);
+    spirv_finish(&s);
+    return f;
+}
+
 static void addresses_belong_to_members(void **state)
 {
     (void)state;
@@ -202,16 +214,10 @@ static void addresses_belong_to_members(void **state)
         "layout(buffer_reference, std430) buffer Floats { float x[]; };\n"
         "layout(push_constant) uniform P { Floats a; Floats b; Floats c; uint n; };\n"
         "void main() { c.x[n] = a.x[n]; b.x[n] += 1.0; }\n";
-    struct spirv s;
-    struct kernel_facts f;
-    struct err e;
-    const struct pass p = {.local_size = {0}};
-    if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
-        fail_msg("%s", e.text);
+    struct kernel_facts f = facts_of(glsl);
     assert_int_equal(f.address_written, 1 << 1 | 1 << 2);
     assert_int_equal(f.address_read, 1 << 0 | 1 << 1);
     assert_int_equal(f.push_bytes, 28);
-    spirv_finish(&s);
 }
 
 // Functions that get addresses and write through them, in a variable, or through another function;
@@ -228,15 +234,9 @@ static void functions_write_through_addresses(void **state)
         "void inner(Floats to, float v) { to.x[n] = v; }\n"
         "void outer(Floats to, float v) { inner(to, v); }\n"
         "float get(Floats from) { return from.x[n] + c.x[n]; }\n";
-    struct spirv s;
-    struct kernel_facts f;
-    struct err e;
-    const struct pass p = {.local_size = {0}};
-    if (!kernel_compile(glsl, &s, &e) || !kernel_fit(&p, &s, &e) || !kernel_inspect(&s, &f, &e))
-        fail_msg("%s", e.text);
+    struct kernel_facts f = facts_of(glsl);
     assert_int_equal(f.address_written, 1 << 1 | 1 << 3);
     assert_int_equal(f.address_read, 1 << 0 | 1 << 2);
-    spirv_finish(&s);
 }
 
 static int set_up(void **state)

@@ -21,15 +21,36 @@ static void add_constants(struct str *s, int count)
     str_add(s, tail);
 }
 
-static bool adopt(const char *text, struct str *lua, struct err *e)
+static const struct scaffold_use plain = {.shader = "x.comp"};
+
+static bool adopt_for(const struct scaffold_use *use, const char *text, struct str *lua,
+                      struct err *e)
 {
     struct scaffold o;
     assert_true(file_write(path, text, strlen(text), e));
     if (!scaffold_read(&o, path, NULL, 0, e))
         return false;
-    scaffold_add_space(&o, &(struct scaffold_use){.shader = "x.comp"}, lua);
+    scaffold_add_space(&o, use, lua);
     scaffold_finish(&o);
     return true;
+}
+
+static bool adopt(const char *text, struct str *lua, struct err *e)
+{
+    return adopt_for(&plain, text, lua, e);
+}
+
+// Checks that the scaffold for a use has some texts.
+static void check_parts(const struct scaffold_use *use, const char *text,
+                        const char *const *expected)
+{
+    struct str lua = {0};
+    struct err e;
+    assert_true(adopt_for(use, text, &lua, &e));
+    for (int i = 0; expected[i]; i++)
+        if (!strstr(str_text(&lua), expected[i]))
+            fail_msg("no %s in\n%s", expected[i], str_text(&lua));
+    str_finish(&lua);
 }
 
 static int count_of(const struct str *s, const char *word)
@@ -59,14 +80,9 @@ static void types_and_arrays(void **state)
         "      0, { \"f32\", 0, offset = 16 }, { \"f32\", 0, offset = 32 }, { \"i32\", 0, offset = "
         "48 }, "
         "{ \"f32\", 0, 0, offset = 56 }, --",
+        NULL,
     };
-    struct str lua = {0};
-    struct err e;
-    assert_true(adopt(text, &lua, &e));
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        if (!strstr(str_text(&lua), expected[i]))
-            fail_msg("no %s in\n%s", expected[i], str_text(&lua));
-    str_finish(&lua);
+    check_parts(&plain, text, expected);
 }
 
 // Names in capitals that nothing declares are numbers of the host.
@@ -84,15 +100,10 @@ static void numbers_of_the_host(void **state)
         "  for (uint I = 0; I < max(COLUMNS, TILE); I++) { SUM += PART(a[I], TILE) + OTHER[0]; }\n"
         "  a[gl_GlobalInvocationID.x * STEP] = SUM;\n"
         "}\n";
-    static const char expected[] = "      WG_X = c.WG_X,\n      WG_Y = 4,\n      TILE = 128,\n"
-                                   "      STEP = 128,\n    }\n";
-    struct str lua = {0};
-    struct err e;
-    assert_true(adopt(text, &lua, &e));
-    if (!strstr(str_text(&lua), expected) ||
-        !strstr(str_text(&lua), "param.WG_X = discrete { 8, 16, 32 }"))
-        fail_msg("%s", str_text(&lua));
-    str_finish(&lua);
+    static const char *const expected[] = {
+        "      WG_X = c.WG_X,\n      WG_Y = 4,\n      TILE = 128,\n      STEP = 128,\n    }\n",
+        "param.WG_X = discrete { 8, 16, 32 }", NULL};
+    check_parts(&plain, text, expected);
 }
 
 // Constants that are named like sizes of the preset's operator take those.
@@ -109,17 +120,9 @@ static void constants_that_are_sizes(void **state)
                                      .operator_text = "local K = size(\"K\", 64)\n",
                                      .outputs = 1,
                                      .buffer = {"C"}};
-    struct scaffold o;
-    struct str lua = {0};
-    struct err e;
-    assert_true(file_write(path, text, strlen(text), &e));
-    assert_true(scaffold_read(&o, path, NULL, 0, &e));
-    scaffold_add_space(&o, &use, &lua);
-    assert_non_null(strstr(str_text(&lua), "{ 0, \"K\", K },"));
-    assert_non_null(strstr(str_text(&lua), "{ 1, \"TILE\", c.TILE },"));
-    assert_null(strstr(str_text(&lua), "param.K"));
-    scaffold_finish(&o);
-    str_finish(&lua);
+    static const char *const expected[] = {"half of it and twice as much\nparam.TILE",
+                                           "{ 0, \"K\", K },", "{ 1, \"TILE\", c.TILE },", NULL};
+    check_parts(&use, text, expected);
 }
 
 // It took time with the third power of their number: hours here.
