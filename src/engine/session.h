@@ -69,6 +69,7 @@ void busy_add_text(const struct busy *b, struct str *busy, struct str *throttled
 struct rejections { // valid when zeroed
     int64_t *by;    // by reason: constraints, limits, and needs of the compiled shader; heap
     int64_t all;
+    char need[160]; // the last one of a compiled shader; ""
 };
 
 // An ask that was not told yet, with all that is stored of it.

@@ -125,7 +125,8 @@ static void add_rejections(struct rejections *r, const struct space *space, stru
         else if (top < constraints + LIMIT_COUNT)
             str_add(out, limit_name((enum limit)(top - constraints)));
         else
-            str_add(out, "what the compiled shader needs");
+            str_printf(out, "what the compiled shader needs%s%s%s", r->need[0] ? " (" : "", r->need,
+                       r->need[0] ? ")" : "");
         str_printf(out, " removes %.3g %%", 100.0 * (double)r->by[top] / (double)r->all);
         r->by[top] = 0;
     }

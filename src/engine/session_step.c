@@ -136,8 +136,10 @@ static bool take_result(struct session *s, struct trial_result *r, struct err *e
     assert(t);
     t->cycle.took_s = r->compile_s + r->pipeline_s + r->device_s;
     cycle_answer(&s->cycle, &t->cycle, r->outcome[0], r->seconds[0]);
-    if (t->cycle.outcome == OUTCOME_REJECTED)
+    if (t->cycle.outcome == OUTCOME_REJECTED) {
         rejections_add(&s->rejections, s->space, NULL);
+        snprintf(s->rejections.need, sizeof s->rejections.need, "%s", r->reason[0]);
+    }
     t->result = mem_alloc(sizeof *t->result);
     *t->result = *r;
     s->backend.in_flight--;

@@ -226,7 +226,29 @@ static void needs_newer_spirv(void **state)
     r = RUN(b, "tune", file, "--trials", "1", "--seed", "1");
     if (!strstr(r.out, "trials  1  ok 1 "))
         assert_contains(r.out,
-                        "no configuration is possible: what the compiled shader needs removes");
+                        "no configuration is possible: what the compiled shader needs (needs ");
+}
+
+// A limit that only the compiled shader shows is named where it leaves nothing.
+static void names_the_need(void **state)
+{
+    struct box *b = *state;
+    box_write(b, "large.comp",
+              "#version 450\nlayout(local_size_x = 65536) in;\n"
+              "layout(binding = 0) readonly buffer A { float a[]; };\n"
+              "layout(binding = 1) writeonly buffer B { float b[]; };\n"
+              "void main() { b[gl_LocalInvocationIndex] = a[gl_LocalInvocationIndex]; }\n");
+    const char *file =
+        box_write(b, "large.lua",
+                  "operator.define { name = 'copied', flop = 64, inputs = { { 'A', 65536 } },\n"
+                  "  output = { 'B', 65536 },\n"
+                  "  reference = { { 'copy', 'A', 'B', rows = 1, columns = 65536 } } }\n"
+                  "param.x = discrete { 1, 2 }\n"
+                  "resources(function(c) return { invocations = { 1 } } end)\n"
+                  "kernel { shader = 'large.comp', groups = { 1 } }\n");
+    struct result r = RUN(b, "tune", file, "--trials", "1");
+    assert_int_equal(r.code, 3);
+    assert_contains(r.out, "(invocations 65536 > ");
 }
 
 struct complaint {
@@ -368,6 +390,7 @@ TEST_GROUP(foreign)
         FLOW_TEST(needs_newer_spirv), FLOW_TEST(complaints),
         FLOW_TEST(writes_an_input),   FLOW_TEST(cut_off_spirv),
         FLOW_TEST(adopted),           FLOW_TEST(folder_of_the_user),
+        FLOW_TEST(names_the_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
