@@ -57,9 +57,9 @@ void session_keep_state(struct session_log *l)
         snprintf(text, sizeof text, "%s: %s", state_name(r->state), r->message);
     else
         snprintf(text, sizeof text,
-                 "%s: %s seed %" PRIu64 ", %" PRId64 " of %" PRId64 " trials, %d workers on %s",
+                 "%s: %s seed %" PRIu64 ", %" PRId64 " of %" PRId64 " trials, %d worker%s on %s",
                  state_name(r->state), strategy_text(r->strategy, false, strategy), r->seed,
-                 r->trials, r->budget_trials, r->workers, r->device);
+                 r->trials, r->budget_trials, r->workers, r->workers == 1 ? "" : "s", r->device);
     keep_message(l, "info", text);
 }
 
