@@ -44,11 +44,11 @@ void decoder_write(enum element e, struct str *out)
 
 void encoder_write(enum element e, struct str *out)
 {
+    if (!element_is_bits(e))
+        return;
     const struct element_traits *t = &element_traits[e];
     uint32_t limit = (uint32_t)element_limit(e);
     int shift = FLOAT_FRACTION - t->fraction, own_bias = (1 << (t->exponent - 1)) - 1;
-    if (!element_is_bits(e))
-        return;
     str_printf(out,
                "uint bits_of_%s(float x)\n{\n"
                "    const uint whole = floatBitsToUint(x), magnitude = whole & 0x7fffffffu;\n"
