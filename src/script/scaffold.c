@@ -278,7 +278,7 @@ static void add_macros(const struct scaffold *o, const struct sizes *z, struct s
     }
     for (int i = 0; i < o->host.count; i++) {
         const char *name = o->host.item[i].text;
-        if (is_host_number(o, name)) {
+        if (str_equal(o->host.item[i].note, SCAFFOLD_ANY_NUMBER)) {
             bool is_size = str_equal(name, o->size[1]) || str_equal(name, o->size[2]);
             if (!str_equal(name, z->macro))
                 str_printf(out, "      %.60s = %d,\n", name, is_size ? HOST_YZ : HOST_OTHER);
