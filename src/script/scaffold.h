@@ -72,8 +72,7 @@ struct scaffold {
     struct scaffold_names missing; // included files that were not found
     struct scaffold_names asked;   // macros that conditions ask for; note: a default, or NULL
     struct scaffold_names defined; // macros of the files; note: their values
-    struct scaffold_names
-        host; // words used as types, functions, numbers or formats, defined nowhere
+    struct scaffold_names host;    // types, functions, numbers and formats that are defined nowhere
     struct scaffold_names elsewhere; // macros that files define behind a condition that fails
     struct scaffold_names other;     // resources that cannot be bound here; note: their types
     const char *size[3];             // of a workgroup, as written; NULL: not given
