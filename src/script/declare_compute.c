@@ -162,15 +162,14 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
 // --- output ---
 
 // True: kernels compute all numbers exactly. They are sums, products and choices of whole numbers
-// that a float holds.
-static bool is_exact(const struct definition *d)
+// of at most that size (halves: 2048), where the inputs are whole numbers in these ranges.
+static bool is_exact(const struct definition *d, const struct range *inputs, double largest)
 {
     struct range known[DEFINE_MAX_TENSORS];
-    for (int i = 0; i < d->inputs; i++)
-        known[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
+    memcpy(known, inputs, (size_t)d->inputs * sizeof *known);
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
-        double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : 0x1p24;
+        double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : largest;
         int node[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_ALL, node);
         bool exact = s->reduction != REDUCE_PRODUCT;
         for (int k = 0; k < count; k++) {
@@ -188,6 +187,27 @@ static bool is_exact(const struct definition *d)
     return true;
 }
 
+// Returns the range of an input's random numbers: `wide` bytes have all values of their type.
+static struct range random_range(enum element e, bool wide)
+{
+    wide = wide && element_bytes(e) == 1;
+    return (struct range){wide ? element_least(e) : fmax(-1, element_least(e)),
+                          wide ? element_most(e) : 1};
+}
+
+// Random bytes are wide, so that confused signs show, in definitions of whole numbers alone where
+// no result leaves 32 bits. Elsewhere their sums would be rounded.
+static bool has_wide_bytes(const struct definition *d)
+{
+    struct range inputs[DEFINE_MAX_INPUTS];
+    bool is_whole = true;
+    for (int i = 0; i < d->stage_count; i++)
+        is_whole = is_whole && !d->node[d->stage[i].body].is_real;
+    for (int i = 0; i < d->inputs; i++)
+        inputs[i] = random_range(d->tensor[i].element, true);
+    return is_whole && is_exact(d, inputs, INT32_MAX);
+}
+
 static void define_operation(lua_State *L, struct script *s, const struct definition *d)
 {
     struct err e;
@@ -195,6 +215,10 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     struct str text = {0};
     double flop = definition_flop(d), bytes = definition_bytes(d);
     struct workload moved = {bytes, WORK_BYTES};
+    struct range small[DEFINE_MAX_INPUTS];
+    bool wide = has_wide_bytes(d);
+    for (int i = 0; i < d->inputs; i++)
+        small[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
     char *name = mem_printf("%s%s", s->space->name, operation_kind_find(s->space->name) ? "_" : "");
     for (char *c = name; *c; c++)
         *c = *c == '-' || *c == '.' || *c == ' ' ? '_' : *c;
@@ -213,10 +237,9 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
             int to = j < merged ? 0 : j - merged;
             t.size[to] = j <= merged ? t.size[0] * d->tensor[i].size[j] : d->tensor[i].size[j];
         }
-        check_done(
-            L,
-            custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
-            &e);
+        struct range r = random_range(t.element, wide);
+        check_done(L, custom_add_tensor(s->custom, &t, &(struct custom_filling){r.low, r.high}, &e),
+                   &e);
     }
     // The rounding of a sum depends on its order, the more so the more terms it has.
     double terms = 1;
@@ -225,7 +248,7 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
             fmax(terms, (double)stage_points(&d->stage[i], d->stage[i].space, d->stage[i].reduce));
     bool halves = s->custom->buffer[s->custom->tensor_count - 1].element == ELEMENT_F16;
     s->custom->relative = s->custom->absolute = halves ? 2e-3 : 1e-5 * fmax(1, sqrt(terms) / 4);
-    s->custom->exact = is_exact(d);
+    s->custom->exact = is_exact(d, small, 0x1p24);
     if (s->custom->buffer[s->custom->tensor_count - 1].element >= ELEMENT_I8)
         s->custom->relative = s->custom->absolute = 0;
     definition_write(d, &text);
