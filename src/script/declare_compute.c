@@ -259,6 +259,11 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     declare_operator_end(L, s, &o);
 }
 
+static bool asks_for_device(const char *units)
+{
+    return str_equal(units, "khr") || str_equal(units, "nv");
+}
+
 // Takes the matrix units that kernels may use: a file may have a choice "units" of words of
 // lua/units.lua, where "device" is an old one for "auto".
 static void take_units(lua_State *L, struct script *s, struct program_device *device)
@@ -271,9 +276,24 @@ static void take_units(lua_State *L, struct script *s, struct program_device *de
         matrix_emulate(&device->matrix);
     else if (!str_equal(word, "none"))
         device->matrix = s->limits->matrix;
-    if ((str_equal(word, "khr") || str_equal(word, "nv")) && !str_equal(word, api))
+    if (asks_for_device(word) && !str_equal(word, api))
         luaL_error(L, "units=%s: the device has no matrix units that kernels reach through that",
                    word);
+}
+
+// Refuses units that are asked for where no product can use them.
+static void check_units(lua_State *L, const struct script *s)
+{
+    const struct script_setting *units = script_find_setting(s, "units");
+    bool fits = !units || !asks_for_device(units->value);
+    for (int i = 0; i < s->program->kernel_count; i++)
+        fits = fits || s->program->kernel[i].shapes > 0;
+    if (!fits)
+        luaL_error(L,
+                   "units=%s: the device has no matrix units for a product here, or there is "
+                   "none with 8 rows, columns and terms (tilewalk devices lists their types; "
+                   "--set units=emulated runs the same kernels anywhere, slowly)",
+                   units->value);
 }
 
 static int declare_output(lua_State *L) // output(C)
@@ -302,6 +322,7 @@ static int declare_output(lua_State *L) // output(C)
     take_units(L, s, &device);
     s->program = program_create(&f->d, device, &e);
     check_done(L, s->program, &e);
+    check_units(L, s);
     define_operation(L, s, &f->d);
     check_done(L, program_add_params(s->program, s->space, &e), &e);
     s->loop_nest = program_nest(s->program);

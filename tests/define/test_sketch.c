@@ -287,6 +287,36 @@ static void products_on_matrix_units(void **state)
     }
 }
 
+// A device that is asked for its units has some for a product of the definition.
+static void missing_units_are_told(void **state)
+{
+    static const char *const cases[][3] = {{"bf16", "khr", "khr 8x8x8.f16.f32"},
+                                           {"u8", "khr", "nv 8x8x8.i8.i32"},
+                                           {"f8e4m3", "nv", "nv 8x8x8.f8e4m3.f32"},
+                                           {"f16", "khr", "none"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct limits l = limits_large_gpu;
+        struct err e;
+        char message[1400];
+        char *lua =
+            mem_printf("choice('units', { '%s' })\nlocal A = tensor('A', { 16, 16 }, '%s')\n"
+                       "output(compute('C', { 16, 16 }, function(i, j) return sum({ { 'k', "
+                       "16 } }, function(k) return A(i, k) * A(k, j) end) end))",
+                       cases[i][1], cases[i][0]);
+        const struct script_text text = {"a.lua", "a.lua", lua};
+        assert_true(matrix_units_parse(cases[i][2], &l.matrix));
+        assert_null(script_create(
+            &(struct script_options){
+                .texts = &text, .text_count = 1, .limits = &l, .device_type = "discrete"},
+            &e));
+        err_format(&e, message, sizeof message);
+        assert_non_null(strstr(message, cases[i][1]));
+        assert_non_null(strstr(message, "no matrix units"));
+        free(lua);
+    }
+}
+
 // A split reduction is rfactor: the first pass makes a tensor of partial results, outer x outputs,
 // each over the rest of the reduction; the second reduces its outer axis the same way.
 static void check_split(const char *reduction, const char *combination)
@@ -346,13 +376,10 @@ static void outlines(void **state)
 TEST_GROUP(sketch)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),
-        cmocka_unit_test(tilings),
-        cmocka_unit_test(guarded_lengths),
-        cmocka_unit_test(parameters_of_a_sketch),
-        cmocka_unit_test(products_on_matrix_units),
-        cmocka_unit_test(split_reductions),
-        cmocka_unit_test(outlines),
+        cmocka_unit_test(worked_examples),          cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths),          cmocka_unit_test(parameters_of_a_sketch),
+        cmocka_unit_test(products_on_matrix_units), cmocka_unit_test(missing_units_are_told),
+        cmocka_unit_test(split_reductions),         cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,8 @@ static void products_on_matrix_units(void **state)
         if (element_is_real(element_named(types[i])))
             checked += check_product("fragments_chosen", types[i], &l, &r);
     }
-    print_message("%d random kernels of definitions, units=%s, 0 wrong\n", checked, units);
+    print_message("%d random kernels of definitions, units=%s, 0 wrong, %s\n", checked, units,
+                  proof_layer(gpu));
     assert_true(checked > 0);
 }
 
