@@ -75,7 +75,7 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
            stage_points_of(s, out->reduced) >= LEAST_LENGTH;
 }
 
-// Adds the shapes that accumulate in the type.
+// Fills in the shapes that accumulate in the type, and returns how many there are.
 static int shapes_summing_in(enum element sum, const struct product *p,
                              const struct matrix_units *units, struct matrix_shape *out)
 {

@@ -162,22 +162,26 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
 // --- output ---
 
 // True: kernels compute all numbers exactly. They are sums, products and choices of whole numbers
-// of at most that size (halves: 2048), where the inputs are whole numbers in these ranges.
+// of at most that size (halves: 2048), also on the way, where the inputs are whole numbers in these
+// ranges.
 static bool is_exact(const struct definition *d, const struct range *inputs, double largest)
 {
-    struct range known[DEFINE_MAX_TENSORS];
+    struct range known[DEFINE_MAX_TENSORS], range[DEFINE_MAX_NODES];
     memcpy(known, inputs, (size_t)d->inputs * sizeof *known);
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
         double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : largest;
         int node[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_ALL, node);
         bool exact = s->reduction != REDUCE_PRODUCT;
+        bounds_ranges(d, s, s->body, known, range);
         for (int k = 0; k < count; k++) {
             const struct node *n = &d->node[node[k]];
+            const struct range *of = &range[node[k]];
+            exact = exact && fmax(-of->low, of->high) <= largest;
             exact = exact && n->op != NODE_DIVIDE && n->op != NODE_EXP && n->op != NODE_SQRT &&
                     n->op != NODE_TANH && (n->op != NODE_NUMBER || n->number == floor(n->number));
         }
-        struct range r = bounds_range(d, s, s->body, known);
+        struct range r = range[s->body];
         double terms =
             s->reduction == REDUCE_SUM ? (double)stage_points(s, s->space, s->reduce) : 1;
         known[s->tensor] = (struct range){r.low * terms, r.high * terms};
