@@ -33,7 +33,7 @@ local near = { f32 = 1e-3, f16 = 2^-6, bf16 = 2^-4 }
 function layers.recorded(file, type, largest)
   if not near[chosen] then return nil end
   local relative = math.max(near[chosen], near[type])
-  return { file = file, relative = relative, absolute = relative > near.f32 and relative * largest or 1e-7 }
+  return { file = file, relative = relative, absolute = math.max(1e-7, relative > near.f32 and relative * largest or 0) }
 end
 
 -- A value as products take it, rounded once for all of them.

@@ -156,6 +156,18 @@ static void casts_of_values_are_none(void **state)
         assert_string_equal(m.layers.layer[0].preset, "elementwise");
         lowered_finish(&m);
     }
+    static const uint16_t brain[9] = {0x3f80, 0xc049}; // 1, -3.140625
+    g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_typed(&g, "w", ONNX_BFLOAT16, SHAPE(2, 3, 3), brain, sizeof brain);
+    onnx_put_node(&g, "Cast", "x", "small", "to=16");
+    onnx_put_node(&g, "MatMul", "small w", "product", "");
+    onnx_put_node(&g, "Cast", "product", "y", "to=1");
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 1);
+    assert_true(m.layers.layer[0].is_product);
+    assert_int_equal(m.layers.layer[0].type, ONNX_BFLOAT16);
+    assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], 1), -3.140625, 0);
+    lowered_finish(&m);
     g = begin(SIZES(1, 3), SIZES(1, 3));
     onnx_put_node(&g, "Cast", "x", "small", "to=17");
     onnx_put_node(&g, "Relu", "small", "y", "");
