@@ -48,11 +48,6 @@ local function factor(x)
   return rounded[x.name]
 end
 
-local function on_device(t)
-  if on_units[t.preset] then t.set.units = units end
-  return layer(t)
-end
-
 -- What `layer` takes, of a layer that multiplies what flows in, all but a residual.
 function layers.product(t)
   for tensor, x in pairs(t.from) do
@@ -61,7 +56,8 @@ function layers.product(t)
       t.set.type = t.from[tensor].type
     end
   end
-  return on_device(t)
+  if on_units[t.preset] then t.set.units = units end
+  return layer(t)
 end
 
 -- Fields of a layer beside its name and inputs: those it needs, and those that it has a standard for.
@@ -204,7 +200,8 @@ function layers.attention(t)
   if #queries.sizes ~= 2 or #keys.sizes ~= 2 then error(what .. ": queries and keys are matrices, a row for each token") end
   local dim = queries.sizes[2] // t.heads
   if dim * t.heads ~= queries.sizes[2] or keys.sizes[2] % dim ~= 0 then error(what .. ": the heads do not divide the rows") end
-  return on_device { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
+  local attend = multiplied and multiplied ~= "bf16" and layer or layers.product -- weights of f8 have too few bits
+  return attend { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
     heads = t.heads, kv_heads = keys.sizes[2] // dim, N = queries.sizes[1], M = keys.sizes[1], dim = dim,
     type = queries.type, layout = "bnhd", mask = t.causal and "causal" or "none",
   } }
