@@ -282,6 +282,13 @@ static void products_on_matrix_units(void **state)
         assert_int_equal(p->kernel[0].shapes, cases[i].shapes);
         if (offered)
             assert_string_equal(p->kernel[0].shape[0].sum, cases[i].sum);
+        const struct nest *nest = script_space(s)->nest;
+        int tiles = 0; // in the loop nest, of elements as they are staged
+        for (int b = 0; b < nest->buffer_count; b++)
+            tiles += (str_equal(nest->buffer[b].name, "rows.shared") ||
+                      str_equal(nest->buffer[b].name, "columns.shared")) &&
+                     nest->buffer[b].bytes == element_bytes(element_named(cases[i].a));
+        assert_int_equal(tiles, offered ? 2 : 0);
         script_destroy(s);
         free(lua);
     }
