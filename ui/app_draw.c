@@ -238,14 +238,11 @@ static void draw_message(struct app *app, const struct pane *p)
             m = NULL;
         if (best && app->unix_now - best->finished > NEWS_SECONDS)
             best = NULL;
-        char at[16], speed[32], faster[32] = "";
+        char at[16], text[BEST_STEP_SIZE];
         if (best && (!m || best->finished > m->at)) {
-            double before = o->curve.count > 1 ? best[-1].seconds : 0;
             text_clock(best->finished, at);
-            if (before > 0)
-                snprintf(faster, sizeof faster, " (+%.1f %%)", 100 * (before / best->seconds - 1));
-            pane_line(p, 0, 1, STYLE_TEXT, "%s  best  trial %" PRId64 ": %s%s", at, best->number,
-                      speed_text(&o->record, best->seconds, speed), faster);
+            pane_line(p, 0, 1, STYLE_TEXT, "%s  %s", at,
+                      best_step_text(&app->model, o->curve.count - 1, text));
         } else if (m) {
             text_clock(m->at, at);
             bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");

@@ -207,6 +207,25 @@ const char *time_number(const struct model *m, double seconds, char out[24])
     return out;
 }
 
+char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE])
+{
+    const struct opened *o = &m->open;
+    const struct best_step *s = &o->curve.step[step];
+    const struct network_summary *n = &o->network;
+    bool whole = o->record.scheduler != NULL;
+    double before = step > 0 && s->seconds > 0 ? s[-1].seconds / s->seconds : 0;
+    char task[64] = "", best[32], change[32] = "";
+    for (int i = 0; whole && i < n->round_count; i++)
+        if (n->round[i].told && n->round[i].all_trials == s->number)
+            snprintf(task, sizeof task, "%.40s, ", n->task[n->round[i].task - 1].task->name);
+    if (before > 0)
+        snprintf(change, sizeof change, " (%+.1f %%)", 100 * ((whole ? 1 / before : before) - 1));
+    snprintf(out, BEST_STEP_SIZE, "best  %strial %" PRId64 ": %s%s%s", task, s->number,
+             whole ? "sum of parts " : "",
+             whole ? text_time(s->seconds, best) : speed_text(&o->record, s->seconds, best), change);
+    return out;
+}
+
 bool trial_shows_race(const struct trial *t)
 {
     return t->raced && t->race_verified;

@@ -48,6 +48,10 @@ const char *no_trial_text(const struct model *m);
 const char *speed_number(const struct model *m, double flops, char out[24]);
 const char *time_number(const struct model *m, double seconds, char out[24]);
 const char *model_time_unit(const struct model *m, double *per_second); // "s", "ms", "us"
+// Writes a step of the curve of the open session: "best  trial 45: 43.69 TFLOPS (+40.0 %)"; of a
+// network the task whose kernel it was, and the time of the network.
+#define BEST_STEP_SIZE 144
+char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE]);
 const char *trial_word(const struct model *m, const struct trial *t);   // "BEST", "early", "wrong"
 enum style trial_style(const struct model *m, const struct trial *t);
 

@@ -100,8 +100,8 @@ static void write_fact(struct writer *w, const char *label, enum style style)
     w->text.length = 0;
 }
 
-static void write_results(struct writer *w, const struct session_panel *p,
-                          const struct session_row *s)
+static void write_results(struct writer *w, const struct sessions_view *v,
+                          const struct session_panel *p, const struct session_row *s)
 {
     const struct session_record *r = &s->record;
     char speed[32], seconds[32];
@@ -117,8 +117,16 @@ static void write_results(struct writer *w, const struct session_panel *p,
         str_add(&w->text, r->note);
         write_fact(w, "note", STYLE_STRONG);
     }
+    const struct session_facts *f = r->scheduler ? sessions_facts(v, r->id) : NULL;
+    if (f && f->least > 0) {
+        str_printf(&w->text, "sum of parts %s", text_time(f->least, speed));
+        write_fact(w, "best", STYLE_BEST);
+        return;
+    }
     if (!r->best_ask) {
-        str_add(&w->text, r->trials ? "nothing valid" : "no trial yet");
+        str_add(&w->text, !r->trials     ? "no trial yet"
+                          : r->scheduler ? "not every task has a kernel yet"
+                                         : "nothing valid");
         write_fact(w, "best", STYLE_DIM);
         return;
     }
@@ -147,7 +155,7 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     if (!s)
         return;
     const struct session_panel *read = v->panel.id == s->record.id ? &v->panel : &unread;
-    write_results(&w, read, s);
+    write_results(&w, v, read, s);
     bool own = read->text_count > 0 && read->changed == read->text[0].name;
     str_add(&w.text, s->record.path);
     if (read->text_state == TEXT_SAME)
@@ -186,7 +194,9 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     str_printf(&w.text, "%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
                real ? "" : "; times from ", real ? "" : r->source);
     write_fact(&w, "device", STYLE_TEXT);
-    str_printf(&w.text, "%s, %s: %s configurations", r->name, r->title, r->size);
+    str_printf(&w.text, "%s, %s", r->name, r->title);
+    if (!r->scheduler)
+        str_printf(&w.text, ": %s configurations", r->size);
     write_fact(&w, "problem", STYLE_TEXT);
     if (read->best_config) {
         text_config(read->best_config, &w.text);
