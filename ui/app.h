@@ -198,6 +198,9 @@ void app_edited(struct app *app, const char *path, uint64_t before);
 // Returns what the space file of the open session is compared with.
 struct space_file_basis app_file_basis(const struct app *app);
 bool app_file_watched(const struct app *app); // the open session has one
+// Returns the user's copy of a session's preset (heap) where it was written after the session
+// began: one that began later knows which of the two it takes. NULL: there is none.
+char *app_file_copy(const struct session_record *r);
 void app_file_find(struct app *app);          // decides which file it is (file_path)
 void app_file_read(struct app *app);          // reads it now, and reports changes
 void app_file_report(struct app *app);

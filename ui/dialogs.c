@@ -564,6 +564,7 @@ void ask_copy(struct app *app, const char *path, const char *copy)
                     dialog_text(d, "%s ships with tilewalk and stays as it is. Your copy:", path));
     dialog_add_line(d, copy);
     dialog_add_line(d, "From then on `tune` takes the copy, unless it is told --shipped.");
+    dialog_add_line(d, "Rules and code that it includes from lua/ stay as they are, too.");
 }
 
 // --- a typed command that cannot be taken back ---

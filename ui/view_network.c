@@ -237,8 +237,8 @@ static bool network_view_tick(struct app *app, void *state)
 
 static const struct table_column columns[NETWORK_COLUMNS] = {
     [NETWORK_OPERATION] = {"operator", 12, 0, 0, false},
-    [NETWORK_SHAPE] = {"shape", 14, 0, 6, false},
-    [NETWORK_USES] = {"uses", 4, 0, 9, true},
+    [NETWORK_SHAPE] = {"shape", 14, 0, 9, false},
+    [NETWORK_USES] = {"uses", 4, 0, 6, true},
     [NETWORK_START] = {"start", 9, 0, 7, true},
     [NETWORK_BEST] = {"best", 9, 0, 1, true},
     [NETWORK_SHARE] = {"share", 7, 0, 2, true},

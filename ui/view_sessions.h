@@ -52,6 +52,7 @@ struct session_panel { // read of the session under the cursor
     int text_count;
     enum text_state text_state;
     const char *changed; // name of the text that is not as it was
+    char *copy;          // app_file_copy
     uint64_t stamp;      // of the files when they were compared
     double compared_at;
     int64_t best_ask; // the trial that the rest is about

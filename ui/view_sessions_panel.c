@@ -21,11 +21,12 @@ void sessions_finish_panel(struct session_panel *p)
 {
     arena_finish(&p->arena);
     free(p->best_config);
+    free(p->copy);
     *p = (struct session_panel){.id = 0};
 }
 
 // Compares the texts with the files when a file has another stamp. Returns true when it did.
-static bool compare_texts(struct session_panel *p, double now)
+static bool compare_texts(struct session_panel *p, const struct session_record *r, double now)
 {
     if (!p->text_count || (p->text_state != TEXT_UNREAD && now - p->compared_at < COMPARE_EVERY))
         return false;
@@ -33,8 +34,11 @@ static bool compare_texts(struct session_panel *p, double now)
     for (int i = 0; i < p->text_count; i++)
         stamp = file_stamp(p->text[i].path, stamp);
     p->compared_at = now;
+    bool had_copy = p->copy != NULL;
+    free(p->copy);
+    p->copy = app_file_copy(r);
     if (p->stamp == stamp)
-        return false;
+        return had_copy != (p->copy != NULL);
     p->stamp = stamp;
     p->text_state = TEXT_SAME;
     for (int i = 0; i < p->text_count && p->text_state == TEXT_SAME; i++) {
@@ -79,7 +83,7 @@ bool sessions_read_panel(struct app *app, struct sessions_view *v)
         arena_finish(&a);
         changed = true;
     }
-    changed |= compare_texts(p, app->now);
+    changed |= compare_texts(p, &row->record, app->now);
     return changed;
 }
 
@@ -169,7 +173,9 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     else if (read->text_state != TEXT_UNREAD)
         str_printf(&w.text, ": stale, %s %s (its text is kept)", read->changed,
                    read->text_state == TEXT_GONE ? "is gone" : "changed since");
-    write_fact(&w, "space", read->text_state > TEXT_SAME ? STYLE_WARN : STYLE_TEXT);
+    if (read->copy)
+        str_printf(&w.text, "; your copy was written since: %s", read->copy);
+    write_fact(&w, "space", read->text_state > TEXT_SAME || read->copy ? STYLE_WARN : STYLE_TEXT);
     const struct session_record *r = &s->record;
     bool real = str_equal(r->source, "device");
     char at[32], ago[24], time[32], strategy[256];

@@ -331,11 +331,16 @@ static bool view_space_act(struct app *app, void *state, enum action a)
     }
     if (v->on_moves)
         return list_scroll(&v->moves, a);
-    int count = v->section == SECTION_PARAMS ? s->param_count : s->constraint_count;
-    struct list items = {.count = count, .cursor = v->cursor[v->section], .rows = v->list.rows};
+    // Rules follow the parameters.
+    int first = v->section == SECTION_RULES ? s->param_count : 0;
+    struct list items = {.count = s->param_count + s->constraint_count,
+                         .cursor = first + v->cursor[v->section],
+                         .rows = v->list.rows};
     if (!list_act(&items, a))
         return false;
-    select_item(v, items.cursor);
+    bool rule = items.cursor >= s->param_count;
+    v->section = rule ? SECTION_RULES : SECTION_PARAMS;
+    select_item(v, items.cursor - (rule ? s->param_count : 0));
     return true;
 }
 

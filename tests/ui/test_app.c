@@ -258,6 +258,7 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     app_edit(&s.app, shipped, 7);
     assert_null(s.app.edit_path);
     expect_on_screen(&s, "same as: tilewalk ops gemm --copy");
+    expect_on_screen(&s, "from lua/"); // which is not copied
     stage_play(&s, "esc");
     expect_commands(&s, "");
     app_edit(&s.app, shipped, 7);
@@ -275,6 +276,16 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     app_copied(&s.app, &job);
     assert_string_equal(s.app.edit_path, copy);
     assert_int_equal(s.app.edit_line, 7);
+    // Screen 5 says so of a session that is older than the copy.
+    char *sql = mem_printf("UPDATE session SET path = '%s'", shipped);
+    fixture_execute(&s.fixture, sql);
+    free(sql);
+    stage_wait(&s, 3);
+    stage_play(&s, "5");
+    stage_wait(&s, 3);
+    expect_on_screen(&s, "written since");
+    struct session_record later = {.id = 1, .path = shipped, .created = 1e12};
+    assert_null(app_file_copy(&later));
     app_edit(&s.app, shipped, 9); // the copy is there: no question
     assert_null(s.app.dialog);
     assert_string_equal(s.app.edit_path, copy);
