@@ -46,12 +46,15 @@ static void add_result(struct writer *w, const struct trial *t)
     } else {
         // The result that ranks it.
         struct model *m = &w->app->model;
-        double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
+        double own = trial_rank(t).seconds;
+        double gain = own > 0 ? 100 * (m->open.record.best_seconds / own - 1) : -100;
         struct str text = {0};
         add_time_of(m, t, trial_shows_race(t), &text);
-        str_printf(&text, "  %s", trial_word(m, t));
-        if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
-            str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
+        // One that was stopped early says so below; that others are ok, their times say.
+        if (trial_shows_race(t) || t->ask == m->open.record.best_ask)
+            str_printf(&text, "  %s", trial_word(m, t));
+        if (gain > -100 && t->ask != m->open.record.best_ask)
+            str_printf(&text, "  vs best %+.*f %%", fabs(gain) < 9.95, gain);
         lines_add(&w->lines, trial_style(m, t), "%s", str_text(&text));
         str_finish(&text);
     }

@@ -13,12 +13,12 @@
 static void lay_out_four(struct layout *l, int rows, int cols, bool carpet)
 {
     if (carpet) {
-        int left = cols * 3 / 5, right = cols - left, bottom = rows / 5;
-        int top = (rows - bottom) * 9 / 20, middle = rows - bottom - top;
+        int left = cols * 3 / 5, right = cols - left, low = rows / 5;
+        int top = (rows - low) * 9 / 20;
         l->pane[PANE_CURVE] = (struct rect){0, 0, rows, left};
         l->pane[PANE_TRIALS] = (struct rect){0, left, top, right};
-        l->pane[PANE_DETAIL] = (struct rect){top, left, middle, right};
-        l->pane[PANE_WORKERS] = (struct rect){top + middle, left, bottom, right};
+        l->pane[PANE_WORKERS] = (struct rect){top, left, low, right};
+        l->pane[PANE_DETAIL] = (struct rect){top + low, left, rows - top - low, right};
         return;
     }
     // The population has many columns and the detail many words; a curve can be any width.
@@ -93,7 +93,7 @@ struct main_view {
 };
 
 static const char *const pane_names[PANE_COUNT] = {"Curve",  "Population", "Trials",
-                                                   "Detail", "Workers",    "Log"};
+                                                   "Workers", "Detail",    "Log"};
 
 static void view_main_init(void *state)
 {

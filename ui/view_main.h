@@ -35,8 +35,8 @@ enum main_pane {
     PANE_CURVE,
     PANE_POPULATION,
     PANE_TRIALS,
-    PANE_DETAIL,
     PANE_WORKERS,
+    PANE_DETAIL,
     PANE_LOG, // never among the four: the screen has a message row anyway
     PANE_COUNT
 };

@@ -132,10 +132,10 @@ static void add_file_state(struct app *app, struct lines *l)
             lines_add(l, str_equal(f->legal, "0") ? STYLE_BAD : STYLE_TEXT,
                       "%s legal configurations, exactly.", grouped(f->legal, size));
         lines_add(l, STYLE_TEXT,
-                  "%s points, in use %s; %s starts a new session with it, session %" PRId64
-                  " keeps its own.",
-                  grouped(f->size, size), o->space ? grouped(o->space->size_text, in_use) : "none",
-                  app_key_of(app, ACT_USE_NEW), o->record.id);
+                  "%s points; session %" PRId64 " keeps its %s. %s starts a new session with it.",
+                  grouped(f->size, size), o->record.id,
+                  o->space ? grouped(o->space->size_text, in_use) : "?",
+                  app_key_of(app, ACT_USE_NEW));
         break;
     case SPACE_FILE_GONE:
         lines_add(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
