@@ -5,6 +5,7 @@
 #include "engine/speed.h"
 #include "report/text.h"
 #include "script/network.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ struct topic {
     char id[24];
     int64_t trials;     // spent
     int64_t selected;   // number of the trial that is selected; 0: none that could be exported
-    char previewed[64]; // answers that the preview of an export was made for
+    char previewed[2 * LINE_SIZE]; // answers that the preview of an export was made for
 };
 
 // Adds a line on the session; the open one is read more often than the list.
@@ -25,11 +26,12 @@ static void describe(struct app *app, struct dialog *d, const struct session_row
 {
     const struct opened *o = &app->model.open;
     const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
-    char line[256], speed[32];
+    char line[512], speed[32], place[256];
     snprintf(line, sizeof line,
              "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
              r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, r->device);
+             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title,
+             session_place(r, place));
     dialog_add_line(d, line);
 }
 
@@ -90,6 +92,8 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
     else if (!str_equal(dialog_value(d, "best"), "1"))
         add_words(d, words, "--best", dialog_value(d, "best"));
     add_option(d, words, "--name", "name");
+    if (dialog_is_on(d, "force"))
+        add_words(d, words, "--force", NULL);
     if (verify)
         add_words(d, words, "--verify", NULL);
     if (verify)
@@ -105,9 +109,13 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
 static void show_preview(void *context, const struct job_record *job)
 {
     struct app *app = context;
-    if (app->dialog && dialog_has(app->dialog, "verify"))
-        dialog_set_preview(app->dialog, str_text(&job->output));
+    const char *output = str_text(&job->output);
     app->dirty = true;
+    if (!app->dialog || !dialog_has(app->dialog, "verify"))
+        return;
+    dialog_set_preview(app->dialog, job->exit_code ? "" : output);
+    if (job->exit_code)
+        dialog_fail(app->dialog, output);
 }
 
 static void preview_export(struct app *app, struct dialog *d, void *context)
@@ -117,8 +125,9 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
     char wanted[sizeof t->previewed];
     struct err e;
     int n = 0;
-    snprintf(wanted, sizeof wanted, "%d %s %s", dialog_is_on(d, "selected"),
-             dialog_value(d, "best"), dialog_value(d, "name"));
+    snprintf(wanted, sizeof wanted, "%d %d %s %s %s", dialog_is_on(d, "selected"),
+             dialog_is_on(d, "force"), dialog_value(d, "best"), dialog_value(d, "name"),
+             dialog_value(d, "folder"));
     if (export_words(d, context, words) || str_equal(wanted, t->previewed))
         return;
     memcpy(t->previewed, wanted, sizeof wanted);
@@ -686,6 +695,7 @@ void open_session_dialog(struct app *app, enum action a)
         dialog_add_text(d, "name", "Name of the files", "");
         dialog_add_check(d, "verify", "run, compare and time again before writing", on_device);
         dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
+        dialog_add_check(d, "force", "replace files that another session left there", false);
     } else if (a == ACT_DUPLICATE) {
         add_search_fields(d, r->strategy, budget);
     }
