@@ -95,8 +95,7 @@ void factor_add_value(const struct space *s, struct factor f, const struct confi
         value_add_text(p, v, out);
 }
 
-// Appends the first letter, and the first one that those with the same beginning do not have there.
-static void add_label(const struct param *p, int i, struct str *out)
+void label_add_brief(const struct param *p, int i, struct str *out)
 {
     const char *own = p->label[i];
     size_t at = 1;
@@ -125,7 +124,7 @@ void factor_add_brief(const struct space *s, struct factor f, const struct confi
         for (int i = 0; i < p->width; i++)
             str_printf(out, "%.1s", p->label[v[i]]);
     else
-        add_label(p, v[0], out);
+        label_add_brief(p, v[0], out);
 }
 
 enum style factor_style(const struct space *s, struct factor f, const struct config *c)

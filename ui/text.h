@@ -23,7 +23,10 @@ void value_add_text(const struct param *p, const int32_t *v, struct str *out);
 // Appends the value of a factor: "16", "n,m,k", "-" where the configuration has no such parameter.
 void factor_add_value(const struct space *s, struct factor f, const struct config *c,
                       struct str *out);
-// Does so in few columns: labels have two letters that tell them apart, orders a letter an item.
+// Appends two letters of a label: the first, and the first one that those with the same beginning
+// do not have there.
+void label_add_brief(const struct param *p, int i, struct str *out);
+// Appends the value in few columns: labels so, orders a letter an item.
 void factor_add_brief(const struct space *s, struct factor f, const struct config *c,
                       struct str *out);
 // Returns the colours of the value of a factor: ordered ones for numbers by their place in the
