@@ -135,8 +135,8 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
         r->peak = o->record.flop / o->record.best_seconds * per_flops / share;
     if (o->state == STATE_RUNNING || o->state == STATE_PAUSED)
         r->right = axis_x(axis, (double)o->record.budget_trials, o->record.budget_seconds, 0);
-    add_run(r, (struct curve_run){.letter = letter_of_open(m)}, &o->curve,
-            &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
+    add_run(r, (struct curve_run){.letter = letter_of_open(m)}, &o->curve, &o->record, axis,
+            per_flops, end_of_open(m, unix_now, axis));
     for (int i = 0; i < m->mark_count && !alone; i++) {
         const struct mark *k = &m->mark[i];
         if (k->id == o->record.id)

@@ -16,8 +16,8 @@
 struct topic {
     const char *verb; // of the command line
     char id[24];
-    int64_t trials;     // spent
-    int64_t selected;   // number of the trial that is selected; 0: none that could be exported
+    int64_t trials;   // spent
+    int64_t selected; // number of the trial that is selected; 0: none that could be exported
     char previewed[2 * LINE_SIZE]; // answers that the preview of an export was made for
 };
 

@@ -221,7 +221,8 @@ char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE])
         snprintf(change, sizeof change, " (%+.1f %%)", 100 * ((whole ? 1 / before : before) - 1));
     snprintf(out, BEST_STEP_SIZE, "best  %strial %" PRId64 ": %s%s%s", task, s->number,
              whole ? "sum of parts " : "",
-             whole ? text_time(s->seconds, best) : speed_text(&o->record, s->seconds, best), change);
+             whole ? text_time(s->seconds, best) : speed_text(&o->record, s->seconds, best),
+             change);
     return out;
 }
 

@@ -55,7 +55,7 @@ const char *model_time_unit(const struct model *m, double *per_second); // "s", 
 // network the task whose kernel it was, and the time of the network.
 #define BEST_STEP_SIZE 144
 char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE]);
-const char *trial_word(const struct model *m, const struct trial *t);   // "BEST", "early", "wrong"
+const char *trial_word(const struct model *m, const struct trial *t); // "BEST", "early", "wrong"
 enum style trial_style(const struct model *m, const struct trial *t);
 
 // --- sessions in lists ---

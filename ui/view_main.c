@@ -92,8 +92,8 @@ struct main_view {
     struct detail_pane detail;
 };
 
-static const char *const pane_names[PANE_COUNT] = {"Curve",  "Population", "Trials",
-                                                   "Workers", "Detail",    "Log"};
+static const char *const pane_names[PANE_COUNT] = {"Curve",   "Population", "Trials",
+                                                   "Workers", "Detail",     "Log"};
 
 static void view_main_init(void *state)
 {

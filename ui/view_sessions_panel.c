@@ -197,8 +197,10 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     write_fact(&w, "created", STYLE_TEXT);
     str_printf(&w.text, "%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
     write_fact(&w, "strategy", STYLE_TEXT);
-    str_printf(&w.text, "%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
-               real ? "" : "; times from ", real ? "" : r->source);
+    if (!str_equal(r->device, "none"))
+        str_printf(&w.text, "%s, driver %s%s%s", r->device, r->driver,
+                   r->cold ? ", timed cold" : "", real ? "" : "; ");
+    str_printf(&w.text, "%s%s", real ? "" : "times from ", real ? "" : r->source);
     write_fact(&w, "device", STYLE_TEXT);
     str_printf(&w.text, "%s, %s", r->name, r->title);
     if (!r->scheduler)

@@ -401,8 +401,7 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
     if (v->filter_error[0])
         pieces_add(&row, 1, STYLE_BAD, "filter: %s", v->filter_error);
     else if (v->typing && !v->filter)
-        pieces_add(&row, 1, STYLE_DIM, "such as: %s>30 not early or failed",
-                   speed_field(app));
+        pieces_add(&row, 1, STYLE_DIM, "such as: %s>30 not early or failed", speed_field(app));
     else
         pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter ? v->text : "none");
     pieces_draw(&row, p, 0, 3);

@@ -119,11 +119,12 @@ static void test_why_an_export_would_fail_is_read_to_its_end(void **state)
 {
     (void)state;
     struct stage s;
-    begin_stand_in(&s, "#!/bin/sh\n"
-                       "case \"$*\" in *--force*) echo fine; exit 0;; esac\n"
-                       "echo \"tilewalk: 'export/gemm-f32-nn-2048x2048x2048.comp' is there already, "
-                       "and not from session 1 (--force replaces it, so does another name)\" >&2\n"
-                       "exit 1\n");
+    begin_stand_in(&s,
+                   "#!/bin/sh\n"
+                   "case \"$*\" in *--force*) echo fine; exit 0;; esac\n"
+                   "echo \"tilewalk: 'export/gemm-f32-nn-2048x2048x2048.comp' is there already, "
+                   "and not from session 1 (--force replaces it, so does another name)\" >&2\n"
+                   "exit 1\n");
     stage_play(&s, "x");
     app_draw(&s.app);
     wait_for_jobs(&s);

@@ -212,8 +212,12 @@ static void test_overlap(void **state)
 TEST_GROUP(map_shades)
 {
     const struct CMUnitTest tests[] = {
-        MAP_TEST(test_keys),    MAP_TEST(test_shares),  MAP_TEST(test_winner),
-        MAP_TEST(test_cursor),  MAP_TEST(test_numbers), MAP_TEST(test_slices),
+        MAP_TEST(test_keys),
+        MAP_TEST(test_shares),
+        MAP_TEST(test_winner),
+        MAP_TEST(test_cursor),
+        MAP_TEST(test_numbers),
+        MAP_TEST(test_slices),
         MAP_TEST(test_marks_of_one_trial),
         MAP_TEST(test_overlap),
     };
