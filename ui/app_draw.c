@@ -313,8 +313,8 @@ static void put_item(struct footer *f, const struct footer_item *item, bool curr
     f->col += item->gap;
 }
 
-// Draws the two keys that are wanted most, the screens by name, then the keys of this screen and the
-// rest, as far as there is room; the way out is always last.
+// Draws the two keys that are wanted most, the screens by name, then the keys of this screen and
+// the rest, as far as there is room; the way out is always last.
 static void draw_footer(struct app *app, const struct pane *p)
 {
     static const enum action first[] = {ACT_PAUSE, ACT_HELP};

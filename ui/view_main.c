@@ -14,7 +14,7 @@ static void lay_out_four(struct layout *l, int rows, int cols, bool carpet)
 {
     if (carpet) {
         int left = cols * 3 / 5, right = cols - left, low = rows / 5;
-        int top = (rows - low) * 9 / 20;
+        int top = (rows - low) * 2 / 5;
         l->pane[PANE_CURVE] = (struct rect){0, 0, rows, left};
         l->pane[PANE_TRIALS] = (struct rect){0, left, top, right};
         l->pane[PANE_WORKERS] = (struct rect){top, left, low, right};

@@ -42,9 +42,11 @@ static void add_cell(struct sheet *s)
                          outcome_name((enum outcome)i), c->outcome[i]);
         length += (size_t)n < sizeof text - length ? (size_t)n : sizeof text - 1 - length;
     }
-    lines_add(&s->lines, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
-              cell_trials(c), c->outcome[OUTCOME_OK], cell_trials(c) - c->outcome[OUTCOME_OK],
-              text);
+    bool narrow = s->lines.p->cols < 40; // the head of the screen has the unit
+    const char *gap = narrow ? " " : "   ";
+    lines_add(&s->lines, STYLE_TEXT, "trials %" PRId64 "%sok %" PRId64 "%sfailed %" PRId64 "%s",
+              cell_trials(c), gap, c->outcome[OUTCOME_OK], gap,
+              cell_trials(c) - c->outcome[OUTCOME_OK], text);
     if (c->outcome[OUTCOME_REJECTED])
         lines_add(&s->lines, STYLE_DIM, "rejected %" PRId64 " (cost no trial)",
                   c->outcome[OUTCOME_REJECTED]);
@@ -56,12 +58,12 @@ static void add_cell(struct sheet *s)
         char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
         double per;
         bool low = s->lines.p->rows < HIGH_ROWS;
-        const char *gap = s->lines.p->cols < 40 ? " " : "   ";
         speed_number(m, c->best, best);
         speed_number(m, cell_value(c, STATISTIC_MEAN), mean);
         speed_number(m, c->worst, worst);
-        lines_add(&s->lines, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best,
-                  c->best_raced ? " raced" : "", gap, mean, gap, worst, model_unit(m, &per));
+        lines_add(&s->lines, STYLE_TEXT, "best %s%s%smean %s%sworst %s%s%s", best,
+                  c->best_raced ? " raced" : "", gap, mean, gap, worst, narrow ? "" : " ",
+                  narrow ? "" : model_unit(m, &per));
         if (t && t->has_config) {
             lines_add(&s->lines, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
             short_names(s->map->space, brief);

@@ -255,8 +255,8 @@ struct network_table {
     int bar; // columns of the bar beside the share
 };
 
-// Chooses the columns. Names of operators are whole; what all leave goes to the shape, then to the
-// bar.
+// Chooses the columns. Names of operators are whole; what all leave goes to a short bar, the shape,
+// then to the bar.
 static void fit_table(struct network_table *t, const struct pane *pane,
                       const struct network_row *row, int count)
 {
@@ -274,7 +274,7 @@ static void fit_table(struct network_table *t, const struct pane *pane,
     for (int i = 0; i < NETWORK_COLUMNS; i++)
         left -= t->table.slot[i].width ? t->table.slot[i].width + TABLE_GAP : 0;
     if (t->table.slot[NETWORK_SHAPE].width) {
-        int more = int_clamp(left, 0, MOST_SHAPE - columns[NETWORK_SHAPE].least);
+        int more = int_clamp(left - LEAST_BAR - 1, 0, MOST_SHAPE - columns[NETWORK_SHAPE].least);
         t->column[NETWORK_SHAPE].least += more;
         left -= more;
     }
@@ -342,7 +342,7 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     struct network_row row[NETWORK_MOST];
     int count = network_list(&app->model, app->unix_now, row);
     bool bare = box->rows < BARE_ROWS || box->cols < BARE_COLS;
-    char title[96], note[40];
+    char title[96], note[128], rows[64];
     network_sort(row, count, n->sort, !n->ascending);
     if (app->model.open.network_record.id)
         snprintf(title, sizeof title, "Tasks of %s: sum of uses x latency, by %.*s",
@@ -351,14 +351,20 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
                  app->model.open.network_record.scheduler);
     else
         snprintf(title, sizeof title, "Operators: this session has one");
-    snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
     struct network_table t = {.app = app};
-    struct pane pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
+    struct pane pane = *box;
+    if (!bare) // the frame is drawn when its note is known
+        pane = pane_part(box, 1, 1, box->rows - 2, box->cols - 2);
     fit_table(&t, &pane, row, count);
     int head = pane.rows > 1, total = pane.rows - head - count >= 2;
+    list_fit(&n->list, count, pane.rows - head - 2 * total);
+    list_note(&n->list, "rows", rows);
+    snprintf(note, sizeof note, "%s%ssort: %s %s", rows, rows[0] ? "  " : "", columns[n->sort].head,
+             n->ascending ? "^" : "v");
+    if (!bare)
+        pane_box(box, title, note, n->pane == PANE_OPERATORS);
     if (head)
         table_put_heads(&t.table, &pane, 0);
-    list_fit(&n->list, count, pane.rows - head - 2 * total);
     for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
         put_row(&t, head + i, &row[n->list.top + i]);
         if (n->list.top + i != n->list.cursor)
@@ -495,6 +501,11 @@ static bool network_view_act(struct app *app, void *state, enum action a)
             else
                 app_open_session(app, row.session);
         }
+        break;
+    case ACT_BACK: // from one of its tasks
+        if (!app->model.open.record.network)
+            return false;
+        app_open_session(app, app->model.open.record.network);
         break;
     case ACT_PIN:
     case ACT_WEIGH_MORE:

@@ -203,12 +203,12 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_STATE] = {"state", 7, 0, 2, false},
     [SESSIONS_SPACE] = {"space", 5, 0, 10, false},
     [SESSIONS_PROBLEM] = {"problem", 12, 0, 4, false},
-    [SESSIONS_DEVICE] = {"device", 10, 0, 8, false},
+    [SESSIONS_DEVICE] = {"device", 10, 0, 7, false},
     [SESSIONS_STRATEGY] = {"strategy", 8, 16, 6, false},
     [SESSIONS_SEED] = {"seed", 4, 0, 9, true},
     [SESSIONS_TRIALS] = {"trials", 6, 0, 3, true},
     [SESSIONS_BEST] = {"", 6, 0, 1, true},
-    [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 7, false},
+    [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 8, false},
     [SESSIONS_ACTIVE] = {"active", 6, 0, 5, true},
     [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
@@ -296,10 +296,12 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
               state_word(s->state, r));
     table_put(&l->table, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
     table_put(&l->table, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
-    // Names of devices differ at their ends: the beginning is cut.
+    // Names of devices differ at their ends: the beginning is cut. Other sources begin with what
+    // they are.
     const char *place = session_place(r, whole);
     int length = short_length(place), width = l->table.slot[SESSIONS_DEVICE].width;
-    int cut = length > width && width > 0 ? length - width + 1 : 0;
+    bool is_cut = length > width && width > 0 && str_equal(r->source, "device");
+    int cut = is_cut ? length - width + 1 : 0;
     table_printf(&l->table, row, SESSIONS_DEVICE, STYLE_TEXT, "%s%.*s", cut ? "…" : "",
                  length - cut, place + cut);
     table_put(&l->table, row, SESSIONS_STRATEGY, STYLE_TEXT,

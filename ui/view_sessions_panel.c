@@ -160,6 +160,13 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
         return;
     const struct session_panel *read = v->panel.id == s->record.id ? &v->panel : &unread;
     write_results(&w, v, read, s);
+    const struct session_record *r = &s->record;
+    bool real = str_equal(r->source, "device");
+    if (!str_equal(r->device, "none"))
+        str_printf(&w.text, "%s, driver %s%s%s", r->device, r->driver,
+                   r->cold ? ", timed cold" : "", real ? "" : "; ");
+    str_printf(&w.text, "%s%s", real ? "" : "times from ", real ? "" : r->source);
+    write_fact(&w, "device", STYLE_TEXT);
     bool own = read->text_count > 0 && read->changed == read->text[0].name;
     str_add(&w.text, s->record.path);
     if (read->text_state == TEXT_SAME)
@@ -176,8 +183,6 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     if (read->copy)
         str_printf(&w.text, "; your copy was written since: %s", read->copy);
     write_fact(&w, "space", read->text_state > TEXT_SAME || read->copy ? STYLE_WARN : STYLE_TEXT);
-    const struct session_record *r = &s->record;
-    bool real = str_equal(r->source, "device");
     char at[32], ago[24], time[32], strategy[256];
     time_t created = (time_t)r->created;
     struct tm tm;
@@ -197,11 +202,6 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     write_fact(&w, "created", STYLE_TEXT);
     str_printf(&w.text, "%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
     write_fact(&w, "strategy", STYLE_TEXT);
-    if (!str_equal(r->device, "none"))
-        str_printf(&w.text, "%s, driver %s%s%s", r->device, r->driver,
-                   r->cold ? ", timed cold" : "", real ? "" : "; ");
-    str_printf(&w.text, "%s%s", real ? "" : "times from ", real ? "" : r->source);
-    write_fact(&w, "device", STYLE_TEXT);
     str_printf(&w.text, "%s, %s", r->name, r->title);
     if (!r->scheduler)
         str_printf(&w.text, ": %s configurations", r->size);

@@ -283,7 +283,7 @@ static void test_a_network_has_no_trials(void **state)
     close_app();
 }
 
-// Two tasks that are sessions 1 and 2, of which the second gained last, by a kernel of microseconds.
+// Two tasks that are sessions 1 and 2. The second gained last, by a kernel of microseconds.
 static void test_what_a_network_reached(void **state)
 {
     (void)state;
@@ -306,12 +306,19 @@ static void test_what_a_network_reached(void **state)
     expect_text("3.36 us", true);
     expect_text("12.5 ms", true);
     expect_text("0.00", false);
+    expect_text("rows 1-", false);
+    app_resize(&app, 6, 120); // a part of the table
+    expect_text("rows 1-1 of 2", true);
+    app_resize(&app, 36, 120);
     expect_text("dense, trial 8: sum of parts 25 ms (-50.0 %)", true); // the new best
     // The session of a task does not change whom keys mean here.
     app_open_session(&app, 1);
     assert_int_equal(app_session(&app)->record.id, 1);
     app_show(&app, VIEW_NETWORK);
     assert_int_equal(app_session(&app)->record.id, fixture.session);
+    app_act(&app, ACT_BACK); // to the network
+    assert_int_equal(app.model.open.record.id, fixture.session);
+    assert_int_equal(app.view, VIEW_NETWORK);
     app_show(&app, VIEW_SESSIONS);
     app_act(&app, ACT_FIRST);
     app_poll(&app, now, FIXTURE_NOW + 2); // lists the sessions anew

@@ -185,6 +185,8 @@ static void other_sources_are_where_a_device_would_be(void **state)
     assert_ids(s, "8");
     assert_shows(s, "times from synthetic:rugged:seed=3"); // in the panel, which names no device
     assert_hides(s, "none, driver");
+    app_resize(&s->app, 36, 120);
+    assert_shows(s, "  synthetic…  ");
 }
 
 // One trial of 10 ms.
