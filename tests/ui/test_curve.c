@@ -244,7 +244,7 @@ static void the_mean_is_of_what_is_the_same(void **state)
     d->app.model.mark[1].record.strategy = "walk:ahead=1";
     assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs ─");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "31 opevo"); // all with their strategies
-    assert_shows(d, CHARSET_BRAILLE, 20, 100, "29 walk ahead=1");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "walk ahead=1");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");
     d->app.model.mark[1].record.strategy = "opevo";
     d->app.model.mark[1].record.name = "another space";

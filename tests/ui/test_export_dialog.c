@@ -18,6 +18,11 @@ static void expect(struct stage *s, const char *text, bool there)
     free(frame);
 }
 
+static void expect_commands(struct stage *s, const char *wanted)
+{
+    assert_string_equal(str_text(&s->commands), wanted);
+}
+
 static void expect_on_screen(struct stage *s, const char *text)
 {
     expect(s, text, true);
@@ -36,14 +41,12 @@ static void test_export_shows_its_command_line(void **state)
     struct stage s;
     open_main(&s);
     stage_play(&s, "* x");
-    assert_string_equal(str_text(&s.commands),
-                        "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
     stage_play(&s, "\"3 tab end \"s tab tab space"); // typing replaces, moving edits
     expect_on_screen(&s, "same as: tilewalk export 1 --out exports --best 3");
     str_finish(&s.commands);
     stage_play(&s, "enter enter");
-    assert_string_equal(str_text(&s.commands),
-                        "tilewalk export 1 --out exports --best 3 --db tilewalk.db\n");
+    expect_commands(&s, "tilewalk export 1 --out exports --best 3 --db tilewalk.db\n");
     stage_close(&s);
 }
 

@@ -183,7 +183,7 @@ static void other_sources_are_where_a_device_would_be(void **state)
     // As it is shown.
     stage_play(s, "/ \"synthetic:rugged enter");
     assert_ids(s, "8");
-    assert_shows(s, "times from synthetic:rugged:seed=3"); // in the panel, which names no device
+    assert_shows(s, "from synthetic:rugged:seed=3"); // in the panel, which names no device
     assert_hides(s, "none, driver");
     app_resize(&s->app, 36, 120);
     assert_shows(s, "  synthetic…  ");
