@@ -131,11 +131,13 @@ static void add_file_state(struct app *app, struct lines *l)
         if (f->legal[0])
             lines_add(l, str_equal(f->legal, "0") ? STYLE_BAD : STYLE_TEXT,
                       "%s legal configurations, exactly.", grouped(f->legal, size));
+        if (o->space && str_equal(f->size, o->space->size_text))
+            snprintf(in_use, sizeof in_use, "as many as");
+        else
+            grouped(o->space ? o->space->size_text : "0", in_use);
         lines_add(l, STYLE_TEXT,
-                  "%s points; session %" PRId64 " keeps its %s. %s starts a new session with it.",
-                  grouped(f->size, size), o->record.id,
-                  o->space ? grouped(o->space->size_text, in_use) : "?",
-                  app_key_of(app, ACT_USE_NEW));
+                  "%s points, %s in session %" PRId64 "; %s starts a new session with it.",
+                  grouped(f->size, size), in_use, o->record.id, app_key_of(app, ACT_USE_NEW));
         break;
     case SPACE_FILE_GONE:
         lines_add(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",

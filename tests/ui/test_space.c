@@ -334,6 +334,8 @@ static void test_the_file(void **state)
     add_file_pane(&r, "another parameter");
     assert_true(space_has("160 944 537 600"));
     assert_true(space_has("80 472 268 800"));
+    put("param.pad", "-- as before\nparam.pad");
+    add_file_pane(&r, "a comment");
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
     add_file_pane(&r, "an error");
     assert_true(space_has(SPACE_PATH ":18: "));
