@@ -33,10 +33,10 @@
 
 enum main_pane {
     PANE_CURVE,
+    PANE_DETAIL, // enter leads to it
     PANE_POPULATION,
     PANE_TRIALS,
     PANE_WORKERS,
-    PANE_DETAIL,
     PANE_LOG, // never among the four: the screen has a message row anyway
     PANE_COUNT
 };
