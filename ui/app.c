@@ -668,9 +668,10 @@ static void announce(struct app *app)
     bool ends = same && over && app->announced.state != o->state;
     bool best = same && o->curve.count > app->announced.steps;
     char speed[32] = "no result";
-    if (o->record.best_seconds > 0)
-        (o->record.scheduler ? text_time(o->record.best_seconds, speed)
-                             : speed_text(&o->record, o->record.best_seconds, speed));
+    if (o->record.best_seconds > 0 && o->record.scheduler)
+        text_time(o->record.best_seconds, speed);
+    else if (o->record.best_seconds > 0)
+        speed_text(&o->record, o->record.best_seconds, speed);
     int notify = app->config->notify;
     if (notify != NOTIFY_OFF && (ends || (best && notify == NOTIFY_BEST))) {
         free(app->announcement);

@@ -18,7 +18,7 @@ struct topic {
     char id[24];
     int64_t trials;   // spent
     int64_t selected; // number of the trial that is selected; 0: none that could be exported
-    char previewed[2 * LINE_SIZE]; // answers that the preview of an export was made for
+    char previewed[2 * LINE_SIZE]; // what the preview of an export was made for
 };
 
 // Adds a line on the session; the open one is read more often than the list.
@@ -122,13 +122,16 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
 {
     struct topic *t = context;
     const char *words[DIALOG_MOST_WORDS] = {0};
-    char wanted[sizeof t->previewed];
+    char wanted[sizeof t->previewed] = "";
     struct err e;
     int n = 0;
-    snprintf(wanted, sizeof wanted, "%d %d %s %s %s", dialog_is_on(d, "selected"),
-             dialog_is_on(d, "force"), dialog_value(d, "best"), dialog_value(d, "name"),
-             dialog_value(d, "folder"));
-    if (export_words(d, context, words) || str_equal(wanted, t->previewed))
+    if (export_words(d, context, words))
+        return;
+    for (int i = 0; words[i]; i++) {
+        size_t length = strlen(wanted);
+        snprintf(wanted + length, sizeof wanted - length, "%s ", words[i]);
+    }
+    if (str_equal(wanted, t->previewed))
         return;
     memcpy(t->previewed, wanted, sizeof wanted);
     while (words[n] && !str_equal(words[n], "--verify")) // a preview measures nothing

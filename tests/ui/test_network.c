@@ -326,6 +326,10 @@ static void test_what_a_network_reached(void **state)
     expect_text("sum of parts 25 ms", true);
     expect_text("  25 ms ", true); // in the list
     expect_text("nothing valid", false);
+    author_end(fixture.author, STATE_DONE, "");
+    app_poll(&app, now, FIXTURE_NOW + 4);
+    assert_non_null(app.announcement);
+    assert_non_null(strstr(app.announcement, "done: 25"));
     close_app();
 }
 
