@@ -268,6 +268,10 @@ static void test_a_network_has_no_trials(void **state)
         expect_text("A network's trials are those of its tasks", true);
         expect_text("No trial", false);
     }
+    app_show(&app, VIEW_SPACE);
+    settle();
+    expect_text("spaces are", true); // those of its tasks
+    expect_text("does not load", false);
     // It is exported as soon as a task has a kernel, though it has no best trial of its own.
     app_act(&app, (enum action)(ACT_VIEW + VIEW_NETWORK));
     assert_non_null(app_disabled(&app, ACT_EXPORT));
