@@ -193,6 +193,23 @@ static void test_marks_of_one_trial(void **state)
     assert_true(narrow > 0); // "43.69" fills such a cell
 }
 
+// Cut labels are told apart: "g2" and "g4" of the groups of `walk`, not "gro" of each.
+static void test_labels_differ(void **state)
+{
+    (void)state;
+    bool seen = false;
+    app_resize(&stage.app, 60, 80);
+    for (int pair = 0; pair < 12; pair++) {
+        stage_play(&stage, "]");
+        stage_rest(&stage);
+        char *text = stage_frame(&stage);
+        assert_null(strstr(text, " gro "));
+        seen |= strstr(text, " g2 ") && strstr(text, " g4 ");
+        free(text);
+    }
+    assert_true(seen);
+}
+
 static void test_overlap(void **state)
 {
     (void)state;
@@ -219,6 +236,7 @@ TEST_GROUP(map_shades)
         MAP_TEST(test_numbers),
         MAP_TEST(test_slices),
         MAP_TEST(test_marks_of_one_trial),
+        MAP_TEST(test_labels_differ),
         MAP_TEST(test_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
