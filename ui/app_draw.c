@@ -313,11 +313,11 @@ static void put_item(struct footer *f, const struct footer_item *item, bool curr
     f->col += item->gap;
 }
 
-// Draws the two keys that are wanted most, the screens by name, then the keys of this screen and
-// the rest, as far as there is room; the way out is always last.
+// Draws the keys by use: those that are wanted most, the names of screens, then those of this
+// screen and the rest, as far as there is room; the way out is always last.
 static void draw_footer(struct app *app, const struct pane *p)
 {
-    static const enum action first[] = {ACT_PAUSE, ACT_HELP};
+    static const enum action first[] = {ACT_PAUSE, ACT_EDIT, ACT_EXPORT, ACT_HELP};
     enum { FIRST = sizeof first / sizeof *first };
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
     struct footer_item list[ACT_COUNT];
@@ -348,12 +348,11 @@ static void draw_footer(struct app *app, const struct pane *p)
                 !(none && app_disabled(app, (enum action)a)))
                 list[count++] = action_item(app, (enum action)a);
         }
-    // Names of screens are whole where all keys of this one have room beside them.
-    int own_keys = 0;
+    // Names of screens are left out before the keys of this one.
     for (int i = 0; i < count; i++)
-        own_keys += actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
+        cols -= actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
     for (; tabs < TABS_KEYS; tabs++) {
-        int width = tabs == TABS_TITLES ? own_keys : 0;
+        int width = 0;
         for (int i = 0; i < VIEW_COUNT; i++)
             width += tab_item(app, i, tabs).width;
         if (width <= cols)

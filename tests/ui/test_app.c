@@ -282,7 +282,7 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     stage_wait(&s, 3);
     stage_play(&s, "5");
     stage_wait(&s, 3);
-    expect_on_screen(&s, "written since");
+    expect_on_screen(&s, "since:"); // paths break lines elsewhere in each checkout
     struct session_record later = {.id = 1, .path = shipped, .created = 1e12};
     assert_null(app_file_copy(&later));
     app_edit(&s.app, shipped, 9); // the copy is there: no question
@@ -533,7 +533,7 @@ static void test_clicks_on_the_footer_are_keys(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    static const char first[] = " p Pause  ? Help ";
+    static const char first[] = " p Pause  e Edit  x Export  ? Help ";
     for (int cols = 80; cols <= 120; cols += 40) {
         app_resize(&s.app, 36, cols);
         char *frame = stage_frame(&s), *row = frame, *map = NULL;
