@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "dialog.h"
 #include "engine/speed.h"
+#include "engine/stored.h"
 #include "report/text.h"
 #include "script/network.h"
 #include "text.h"
@@ -31,7 +32,7 @@ static void describe(struct app *app, struct dialog *d, const struct session_row
              "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
              r->trials, r->budget_trials, r->best_ask ? ", best " : "",
              r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title,
-             session_place(r, place));
+             stored_place(r, place));
     dialog_add_line(d, line);
 }
 

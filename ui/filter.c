@@ -1,6 +1,7 @@
 #include "filter.h"
 
 #include "engine/speed.h"
+#include "engine/stored.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -377,7 +378,7 @@ static const char *session_text(const struct session_row *row, int field, char o
     case SESSION_STATE: return state_name(row->state);
     case SESSION_SPACE: return r->name;
     case SESSION_PROBLEM: return r->title;
-    case SESSION_DEVICE: return session_place(r, out);
+    case SESSION_DEVICE: return stored_place(r, out);
     case SESSION_SOURCE: return r->source;
     case SESSION_STRATEGY: return r->strategy;
     default: return r->note;

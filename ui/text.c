@@ -285,20 +285,6 @@ char *sessions_speed(double flops, double per_flops, char out[24])
     return out;
 }
 
-// "synthetic:rugged" of "synthetic:rugged:seed=3", "replay:a.json" of "replay:/home/me/a.json".
-const char *session_place(const struct session_record *r, char out[256])
-{
-    const char *kind = r->source, *name = strchr(kind, ':');
-    if (str_equal(kind, "device") || !name)
-        return str_equal(kind, "device") ? r->device : kind;
-    size_t length = strcspn(++name, ":");
-    size_t folder = length;
-    while (folder > 0 && name[folder - 1] != '/')
-        folder--;
-    snprintf(out, 256, "%.*s%.*s", (int)(name - kind), kind, (int)(length - folder), name + folder);
-    return out;
-}
-
 double record_speed(const struct session_record *r)
 {
     if (!r->best_ask || r->best_seconds <= 0 || speed_share(r) > 0 || r->unit)

@@ -63,8 +63,6 @@ enum style trial_style(const struct model *m, const struct trial *t);
 // Returns the one unit for all speeds of a list, by the fastest session.
 const char *sessions_unit(const struct model *m, double *per_flops);
 char *sessions_speed(double flops, double per_flops, char out[24]); // "" for none
-// Returns where a session ran: the name of the device, or another source, "synthetic:rugged".
-const char *session_place(const struct session_record *r, char out[256]);
 // Returns the best in FLOP/s; 0: nothing valid, or relative speeds (speed_share), which have no
 // unit.
 double record_speed(const struct session_record *r);

@@ -1,5 +1,6 @@
 #include "base/number.h"
 #include "engine/speed.h"
+#include "engine/stored.h"
 #include "view_sessions.h"
 
 #include <inttypes.h>
@@ -257,7 +258,7 @@ static void fit_columns(struct sheet *l, const struct pane *p)
         budget = uint64_max(budget, (uint64_t)r->budget_trials);
         space = uint64_max(space, strlen(r->name));
         problem = uint64_max(problem, strlen(r->title));
-        device = uint64_max(device, (uint64_t)short_length(session_place(r, place)));
+        device = uint64_max(device, (uint64_t)short_length(stored_place(r, place)));
         note = uint64_max(note, r->note ? strlen(r->note) : 0);
         int wide = r->scheduler ? TIME_COLS : text_columns(session_best(r, l->per_flops, best));
         c[SESSIONS_BEST].least = int_max(c[SESSIONS_BEST].least, wide);
@@ -298,7 +299,7 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
     table_put(&l->table, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
     // Names of devices differ at their ends: the beginning is cut. Other sources begin with what
     // they are.
-    const char *place = session_place(r, whole);
+    const char *place = stored_place(r, whole);
     int length = short_length(place), width = l->table.slot[SESSIONS_DEVICE].width;
     bool is_cut = length > width && width > 0 && str_equal(r->source, "device");
     int cut = is_cut ? length - width + 1 : 0;

@@ -1,6 +1,8 @@
 // ls, rm, restore: the sessions of a database, one by one, and its trash.
 #include "base/err.h"
 #include "cli/common.h"
+#include "engine/network_summary.h"
+#include "engine/stored.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -15,6 +17,12 @@ static const char *remark_of(const struct session_record *r)
     return r->damage ? r->damage : r->note && *r->note ? r->note : NULL;
 }
 
+static bool take_best(void *context, const struct best_step *step)
+{
+    *(double *)context = step->seconds;
+    return true;
+}
+
 // Prints a column. A text that is too long ends in "..", so that no part of a shape looks like a
 // whole one.
 static void print_column(const char *text, int width)
@@ -27,8 +35,9 @@ static void print_column(const char *text, int width)
 static void sessions_print_text(struct store *s, const struct session_record *list, int count,
                                 bool trash)
 {
-    char speed[32], ran[32], trials[48];
+    char speed[32], ran[32], trials[48], place[256], strategy[32];
     pid_t runner;
+    struct err e;
     bool remarks = false;
     if (!count) {
         printf(trash ? "The trash is empty.\n"
@@ -37,8 +46,9 @@ static void sessions_print_text(struct store *s, const struct session_record *li
     }
     for (int i = 0; i < count; i++)
         remarks |= remark_of(&list[i]) != NULL;
-    printf("%4s  %-8s  %-13s  %-36s  %-16s  %11s  %12s  %-8s  %8s%s\n", "id", "state", "space",
-           "problem", "device", "trials", "best", "as", "ran", remarks ? "  note" : "");
+    printf("%4s  %-8s  %-13s  %-36s  %-16s  %-10s  %11s  %12s  %-8s  %8s%s\n", "id", "state",
+           "space", "problem", "device", "strategy", "trials", "best", "as", "ran",
+           remarks ? "  note" : "");
     for (int i = 0; i < count; i++) {
         const struct session_record *r = &list[i];
         const char *remark = remark_of(r);
@@ -46,10 +56,17 @@ static void sessions_print_text(struct store *s, const struct session_record *li
         printf("%4" PRId64 "  %-8s", r->id, state_name(store_state(s, r, &runner)));
         print_column(r->name, 13);
         print_column(r->title, 36);
-        print_column(r->device, 16);
+        print_column(stored_place(r, place), 16);
+        snprintf(strategy, sizeof strategy, "%.*s", (int)strcspn(r->strategy, ":"), r->strategy);
+        print_column(strategy, 10);
+        double sum = 0; // of a network's parts; 0: one has no kernel
+        bool is_network = r->scheduler && session_each_best(s, r, take_best, &sum, &e) && sum > 0;
         printf("  %11s  %12s  %-8s  %8s%s%s\n", trials,
-               r->best_ask ? speed_text(r, r->best_seconds, speed) : "-",
-               !r->best_ask    ? ""
+               is_network    ? text_time(sum, speed)
+               : r->best_ask ? speed_text(r, r->best_seconds, speed)
+                             : "-",
+               is_network      ? "sum"
+               : !r->best_ask  ? ""
                : r->best_raced ? "raced"
                                : "measured",
                text_duration(r->ran_seconds, ran), remark ? "  " : "", remark ? remark : "");
@@ -89,8 +106,10 @@ static int run_ls(const struct command *self, const struct arguments *a)
             continue; // `show` has the tasks of a network
         list[kept] = list[i];
         common_take_ran(s, &list[kept]);
-        if (!json)
+        if (!json) {
             common_show_record(&arena, &list[kept]);
+            list[kept].source = shown_text(&arena, list[kept].source);
+        }
         kept++;
     }
     if (ok && json)

@@ -161,6 +161,20 @@ const char *stored_beginning(const struct session_record *r)
     return r->history ? ", transfer" : "";
 }
 
+// "synthetic:rugged" of "synthetic:rugged:seed=3", "replay:a.json" of "replay:/home/me/a.json".
+const char *stored_place(const struct session_record *r, char out[256])
+{
+    const char *kind = r->source, *name = strchr(kind, ':');
+    if (str_equal(kind, "device") || !name)
+        return str_equal(kind, "device") ? r->device : kind;
+    size_t length = strcspn(++name, ":");
+    size_t folder = length;
+    while (folder > 0 && name[folder - 1] != '/')
+        folder--;
+    snprintf(out, 256, "%.*s%.*s", (int)(name - kind), kind, (int)(length - folder), name + folder);
+    return out;
+}
+
 // Joins stored sizes and others: the last one of a name counts.
 static const struct setting *join_sizes(struct arena *a, const char *stored,
                                         const struct setting *set, int set_count, int *count)

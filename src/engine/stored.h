@@ -12,6 +12,9 @@
 // comparisons too.
 const char *stored_beginning(const struct session_record *r);
 
+// Returns where a session ran: the name of the device, or another source: "synthetic:rugged".
+const char *stored_place(const struct session_record *r, char out[256]);
+
 // True: both were measured on one kind of device; also where one is so old that its identity is a
 // single card's (gpu_is).
 bool stored_on_one_device(const struct session_record *a, const struct session_record *b);

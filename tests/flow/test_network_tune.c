@@ -95,6 +95,7 @@ static void test_one_session(void **state)
         share += number_of(task, "share");
         assert_string_equal(text_of(task, "operator"), "matmul");
     }
+    assert_contains(RUN(b, "ls").out, "  sum  "); // the best of a network
     assert_int_equal(cJSON_GetArraySize(tasks_of(b, "1")), 3);
     assert_int_equal(number_of(cJSON_GetArrayItem(tasks_of(b, "1"), 0), "uses"), 2);
     assert_true(trials == 90 && share > 0.999 && share < 1.001);

@@ -62,6 +62,8 @@ static void test_plain_text(void **state)
     assert_int_equal(r.code, 0);
     assert_contains(r.out, "30 of 30");
     r = RUN(b, "ls");
+    assert_contains(r.out, "synthetic:bowl  "); // what the times are from, and the strategy
+    assert_contains(r.out, "  walk  ");
     assert_contains(r.out, "30/30");
     assert_contains(r.out, "done");
 }
