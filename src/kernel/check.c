@@ -306,12 +306,16 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
     return true;
 }
 
-// Returns whether a workgroup holds more than the device's matrices of one take.
+// Returns whether the device's matrices of a workgroup are not for one of that size: at most so
+// many invocations, 1, 2, 4, ... subgroups (Vulkan spec, VUID 10169). Which of these sizes it lists
+// for which types (workgroupInvocations) is not judged: presets take listed ones alone.
 static bool lacks_group_matrices(const struct kernel_facts *f, const struct limits *l)
 {
     uint64_t invocations = (uint64_t)f->local_size[0] * f->local_size[1] * f->local_size[2];
+    uint64_t subgroups = invocations / kernel_subgroup(f, l);
     return f->has_group_matrices &&
-           (!(l->features & FEATURE_MATRIX2) || invocations > l->matrix_invocations);
+           (!(l->features & FEATURE_MATRIX2) || invocations > l->matrix_invocations ||
+            (subgroups & (subgroups - 1)));
 }
 
 // Returns why the matrix units cannot be used, or NULL. They need full subgroups along x, of the
