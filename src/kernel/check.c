@@ -349,6 +349,11 @@ struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const st
     return uses;
 }
 
+// Any device binds four sets and 128 resources (maxBoundDescriptorSets, maxPerStageResources).
+static_assert(JOB_DESCRIPTOR_SET < 4, "more descriptor sets than some devices bind");
+static_assert(JOB_MAX_BUFFERS + JOB_MAX_UNIFORMS + JOB_MAX_DESCRIPTORS <= 128,
+              "more resources than some devices bind");
+
 bool kernel_check_counts(const struct kernel_facts *f, int buffers, const struct limits *l,
                          char *reason, size_t size)
 {
