@@ -32,9 +32,9 @@ local ceil_div = arithmetic.ceil_div
 
 local attention = { lowest = -1e30 } -- of scores: what scales it does not overflow
 
--- Only what consists of two in a word is turned: f16.
+-- Only what consists of two in a word is turned: f16, bf16.
 function attention.tiles(op, api)
-  return api ~= "none" and op.type == "f16" and { "one", "two", "turned" } or { "one", "two" }
+  return api ~= "none" and glsl.bytes(op.type) == 2 and { "one", "two", "turned" } or { "one", "two" }
 end
 
 function attention.largest(op, api)
@@ -75,7 +75,7 @@ end
 -- 16 bytes, after each row of what is shared), unroll (of the loops of both products, without matrix units), parts, largest.
 function attention.plan(op, s)
   local p = {
-    op = op, api = s.api, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, place = places(op),
+    op = op, output = glsl.output(op), api = s.api, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, place = places(op),
     rows = s.group[1], columns = s.group[2], count = s.rows, keys_of_unit = s.keys, vector = s.vector, parts = s.parts,
     two = s.tiles ~= "one", turned = s.tiles == "turned", unroll = s.unroll, lanes = 1, m = 1, n = 1, k = 1, causal = op.mask == "causal",
   }

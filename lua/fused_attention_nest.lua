@@ -17,7 +17,7 @@ local function plan(d, w, op, s, shapes)
   local p = {
     op = op, group = op.heads // op.kv_heads, matrices = op.batch * op.kv_heads, rows = s.group[1], columns = s.group[2],
     count = s.rows, keys_of_unit = s.keys, vector = s.vector, parts = s.parts, lanes = s.lanes,
-    two = w.is(s.tiles, "two"), turned = shapes and op.type == "f16" and w.is(s.tiles, "turned") or false,
+    two = w.is(s.tiles, "two"), turned = shapes and glsl.bytes(op.type) == 2 and w.is(s.tiles, "turned") or false,
     m = 1, n = 1, k = 1, o_vector = s.vector, element = "f32", step = s.vector, unroll = s.unroll,
   }
   if shapes then
@@ -62,11 +62,14 @@ end
 
 local function memory(d, p)
   local op, pitch_turned = p.op, p.pitch_turned
-  local function rows(name, count)
-    if op.layout == "bhnd" then return d.buffer { name, p.matrices, count, op.dim, type = op.type } end
-    return d.buffer { name, count, p.matrices, op.dim, type = op.type }
+  local function rows(name, count, type)
+    if op.layout == "bhnd" then return d.buffer { name, p.matrices, count, op.dim, type = type } end
+    return d.buffer { name, count, p.matrices, op.dim, type = type }
   end
-  local all = { q = rows("q", p.all_lines), k = rows("k", op.M), v = rows("v", op.M), o = rows("o", p.all_lines) }
+  local all = {
+    q = rows("q", p.all_lines, op.type), k = rows("k", op.M, op.type), v = rows("v", op.M, op.type),
+    o = rows("o", p.all_lines, glsl.output(op)),
+  }
   function p.in_memory(name, matrix, row, along)
     if op.layout == "bhnd" then return all[name] { matrix, row, along } end
     return all[name] { row, matrix, along }

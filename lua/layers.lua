@@ -17,13 +17,23 @@ end
 
 -- The choice `type` of a network; returns the type of its values. Products of bf16 and f8 give f32: all values are f32 then, and what
 -- products multiply is rounded before. Those of whole numbers have an output that no layer converts.
-local multiplied -- bf16 or f8, where it is chosen
+local chosen, multiplied -- multiplied: bf16 or f8, where it is chosen
 
-function layers.type()
-  local type = choice("type", { "f32", "f16", "bf16", "f8e4m3", "f8e5m2" }, "f32",
+function layers.type(standard)
+  chosen = choice("type", { "f32", "f16", "bf16", "f8e4m3", "f8e5m2" }, standard or "f32",
     "products of i8 and u8 give i32, and no layer converts these for the next one")
-  multiplied = type ~= "f32" and type ~= "f16" and type or nil
-  return multiplied and "f32" or type
+  multiplied = chosen ~= "f32" and chosen ~= "f16" and chosen or nil
+  return multiplied and "f32" or chosen
+end
+
+-- What `output` takes of an output that a model gave elsewhere, in a type of its own, whose largest number is `largest`. 1e-3 and
+-- 1e-7 are what ONNX allows its backends, the others 32 times what rounding to the type may change. In f8 networks are not near.
+local near = { f32 = 1e-3, f16 = 2^-6, bf16 = 2^-4 }
+
+function layers.recorded(file, type, largest)
+  if not near[chosen] then return nil end
+  local relative = math.max(near[chosen], near[type])
+  return { file = file, relative = relative, absolute = math.max(1e-7, relative > near.f32 and relative * largest or 0) }
 end
 
 -- A value as products take it, rounded once for all of them.
@@ -38,7 +48,14 @@ local function factor(x)
   return rounded[x.name]
 end
 
-local function product(t)
+-- What `layer` takes, of a layer that multiplies what flows in, all but a residual.
+function layers.product(t)
+  for tensor, x in pairs(t.from) do
+    if tensor ~= "residual" then
+      t.from[tensor] = factor(x)
+      t.set.type = t.from[tensor].type
+    end
+  end
   if on_units[t.preset] then t.set.units = units end
   return layer(t)
 end
@@ -77,11 +94,10 @@ end
 
 -- With what is done to a sum before it is stored. Weights and bias may say which file holds them.
 local function summed(t, preset, first, second, set)
-  local x = factor(t[2])
-  set.type, set.activation = x.type, t.activation
+  set.activation = t.activation
   set.bias = t.bias and "add" or "none"
   set.residual = t.residual and "add" or "none"
-  return product { name = t[1], preset = t.preset or preset, set = set, from = { [first] = x, residual = t.residual or nil },
+  return layers.product { name = t[1], preset = t.preset or preset, set = set, from = { [first] = t[2], residual = t.residual or nil },
     weights = { [second] = t.weights or nil, bias = t.bias and t.bias ~= true and t.bias or nil } }
 end
 
@@ -184,7 +200,8 @@ function layers.attention(t)
   if #queries.sizes ~= 2 or #keys.sizes ~= 2 then error(what .. ": queries and keys are matrices, a row for each token") end
   local dim = queries.sizes[2] // t.heads
   if dim * t.heads ~= queries.sizes[2] or keys.sizes[2] % dim ~= 0 then error(what .. ": the heads do not divide the rows") end
-  return product { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
+  local attend = multiplied and multiplied ~= "bf16" and layer or layers.product -- weights of f8 have too few bits
+  return attend { name = t[1], preset = "flash-attention", from = { Q = queries, K = keys, V = t[4] }, set = {
     heads = t.heads, kv_heads = keys.sizes[2] // dim, N = queries.sizes[1], M = keys.sizes[1], dim = dim,
     type = queries.type, layout = "bnhd", mask = t.causal and "causal" or "none",
   } }

@@ -2,16 +2,19 @@
 -- where the device has them
 local attention, matrix_units = include "fused_attention.lua", include "matrix_units.lua"
 local attention_nest, subgroups = include "fused_attention_nest.lua", include "subgroups.lua"
-local units = include "units.lua"
+local units, glsl = include "units.lua", include "glsl.lua"
 
 local n = device.is_cpu and 128 or 2048
 local op = operator.attention {
   batch = size("batch", 1), heads = size("heads", device.is_cpu and 4 or 32), kv_heads = size("kv_heads", 0, 0), -- 0: as many
   N = size("N", n), M = size("M", n), dim = size("dim", device.is_cpu and 64 or 128),
-  type = choice("type", { "f32", "f16" }), layout = choice("layout", { "bhnd", "bnhd" }),
+  type = choice("type", { "f32", "f16", "bf16", "f8e4m3", "f8e5m2" }), layout = choice("layout", { "bhnd", "bnhd" }),
   mask = choice("mask", { "none", "causal" }),
 }
-local api = units.choose { op = op, sums = "f32" } or "none"
+-- Units would multiply weights of the inputs' type, of which f8 has too few bits.
+local api
+if glsl.bytes(op.type) > 1 then api = units.choose { op = op, sums = "f32" } else choice("units", { "auto", "none" }) end
+api = api or "none"
 local has_units = api ~= "none"
 
 local shapes, names = {}, {}

@@ -4,7 +4,7 @@
 % local p, u, op, v = plan, plan.units, plan.op, plan.vector
 % local sum, times, over, modulo = glsl.sum, glsl.times, glsl.over, glsl.modulo
 % local whole = p.parts == 1
-% local wide, moved, output = glsl.vector("f32", v), p.moved, whole and op.type or "f32"
+% local wide, moved, output = glsl.vector("f32", v), p.moved, whole and p.output or "f32"
 % local o_vector = whole and p.o_vector or 1
 // ${p.lines} of ${p.all_lines} queries (of ${p.group} heads) a workgroup, ${p.keys} of ${op.M} keys a tile, ${op.dim} elements each.
 % for _, name in ipairs(glsl.extensions(op.type)) do
@@ -16,7 +16,7 @@
 % if u and not u.is_emulated then
 #extension GL_EXT_control_flow_attributes : require
 % end
-
+${glsl.decoder(op.type)}${u and glsl.encoder(op.type) or ""}
 layout(local_size_x = ${p.threads}) in;
 
 % for _, name in ipairs { "q", "k", "v" } do
@@ -81,7 +81,7 @@ float larger(const in float a, const in float b) { return max(a, b); }
             const ${moved} ${name} = ${fetched("v", row_of_key("min(" .. sum("key + pair * 2", n - 1) .. ", " .. op.M - 1 .. ")"))};
 %     end
 %     if v == 1 then
-            tile_v[d * ${p.pitch_turned} + pair] = packFloat2x16(f16vec2(even, odd));
+            tile_v[d * ${p.pitch_turned} + pair] = ${op.type == "f16" and "packFloat2x16(f16vec2(even, odd))" or "uint(even) + (uint(odd) << 16)"};
 %     end
 %     for word = 0, v // 2 - 1 do
 %       local even, odd = glsl.components("even", v // 2, word, 1), glsl.components("odd", v // 2, word, 1)
@@ -145,10 +145,10 @@ float larger(const in float a, const in float b) { return max(a, b); }
 %   for step = 0, p.unroll - 1 do
                 {
 %     for i = 0, p.count - 1 do
-                const ${wide} q_${i} = ${wide}(tile_q[${sum(times(line(i), p.pitch), "d", step)}]);
+                const ${wide} q_${i} = ${glsl.converted("tile_q[" .. sum(times(line(i), p.pitch), "d", step) .. "]", op.type, "f32", v)};
 %     end
 %     for j = 0, p.keys_of_unit - 1 do
-                const ${wide} k_${j} = ${wide}(tile_k[${sum(times(column(j), p.pitch), "d", step)}]);
+                const ${wide} k_${j} = ${glsl.converted("tile_k[" .. sum(times(column(j), p.pitch), "d", step) .. "]", op.type, "f32", v)};
 %     end
 %     each_fragment(p.keys_of_unit, function(i, j)
                 score_${i}_${j} += dot(q_${i}, k_${j});
@@ -182,10 +182,13 @@ float larger(const in float a, const in float b) { return max(a, b); }
             const float factor = exp2(top_${e} - next);
             float sum = 0.0;
             for (uint c = ${first_key}; c < ${p.keys}; c += ${p.share}) {
-                const float weight = exp2(${score} * ${p.scale} - next);
-                const ${glsl.vector(p.element, 1)} stored = ${glsl.vector(p.element, 1)}(${p.masked and "mix(0.0, weight, key + c < seen_" .. e .. ")" or "weight"});
+                ${p.masked and "" or "const "}float weight = exp2(${score} * ${p.scale} - next);
+%   if p.masked then
+                weight = mix(0.0, weight, key + c < seen_${e});
+%   end
+                const ${glsl.vector(p.element, 1)} stored = ${glsl.converted("weight", "f32", p.element, 1)};
                 weights[row * ${p.pitch_weights} + c] = stored;
-                sum += float(stored);
+                sum += ${glsl.converted("stored", p.element, "f32", 1)};
             }
             sum_${e} = sum_${e} * factor + sum;
             top_${e} = next;
@@ -240,7 +243,7 @@ float larger(const in float a, const in float b) { return max(a, b); }
             const float w_${i} = weights[${sum(times(line(i), p.pitch_weights), "c", step)}];
 %     end
 %     for j = 0, p.dims - 1 do
-            const ${wide} v_${j} = ${wide}(${tile_v}[${sum(times(sum("c", step), p.pitch), column(j))}]);
+            const ${wide} v_${j} = ${glsl.converted(tile_v .. "[" .. sum(times(sum("c", step), p.pitch), column(j)) .. "]", op.type, "f32", v)};
 %     end
 %     each_fragment(p.dims, function(i, j)
             o_${i}_${j} += w_${i} * v_${j};

@@ -3,14 +3,14 @@
 % local p, op, v = plan, plan.op, plan.vector
 % local rows, row, n = p.matrices * p.all_lines, plan.op.dim // plan.vector, p.o_vector
 // O of ${p.parts} parts, ${v} neighbours an invocation.
-% for _, name in ipairs(glsl.extensions(op.type)) do
+% for _, name in ipairs(glsl.extensions(p.output)) do
 #extension ${name} : require
 % end
 
 layout(local_size_x = ${join_group}) in;
 
 layout(std430, set = 0, binding = ${op.bindings.scratch}) restrict readonly buffer Parts { float part[]; };
-layout(std430, set = 0, binding = ${op.bindings.O}) restrict writeonly buffer BufferO { ${glsl.vector(op.type, n)} buffer_o[]; };
+layout(std430, set = 0, binding = ${op.bindings.O}) restrict writeonly buffer BufferO { ${glsl.vector(p.output, n)} buffer_o[]; };
 
 void main()
 {
@@ -39,11 +39,11 @@ void main()
     const uint to = (${glsl.sum(attention.origin(p, p.place.lines), attention.row_of(p, "line"))}) * ${op.dim // n} + d * ${v // n};
 % if n == 1 then
 %   for e = 0, v - 1 do
-    buffer_o[to + ${e}] = ${glsl.converted("o_" .. e .. " / whole", "f32", op.type, 1)};
+    buffer_o[to + ${e}] = ${glsl.converted("o_" .. e .. " / whole", "f32", p.output, 1)};
 %   end
 % else
 %   local all = {}
 %   for e = 0, v - 1 do all[#all + 1] = "o_" .. e end
-    buffer_o[to] = ${glsl.converted(glsl.vector("f32", n) .. "(" .. table.concat(all, ", ") .. ") / whole", "f32", op.type, n)};
+    buffer_o[to] = ${glsl.converted(glsl.vector("f32", n) .. "(" .. table.concat(all, ", ") .. ") / whole", "f32", p.output, n)};
 % end
 }

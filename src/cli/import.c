@@ -55,10 +55,7 @@ static bool import_model(const struct arguments *a, const char *path, const stru
     q.set = common_settings(a, &storage, &q.set_count);
     const char *file = out ? out : path;
     bool ok = import_run(f, &q, &m, e);
-    // The network is read as check would read it from the file that it becomes.
-    const struct script_text text = {path_name(file), file, str_text(&m.text)};
-    const struct script_options o = {.path = text.path, .texts = &text, .text_count = 1};
-    ok = ok && (network_load(&o, &n, e) || err_prefix(e, "%s", path)) &&
+    ok = ok && (imported_read(&m, file, &n, e) || err_prefix(e, "%s", path)) &&
          (!out || file_write(out, str_text(&m.text), m.text.length, e));
     if (!ok)
         imported_undo(&m);

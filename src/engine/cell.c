@@ -120,13 +120,15 @@ static void add_cells(struct cells *out, const struct limits *l, const struct sc
     out->cell[out->count++] = *cell;
 }
 
-// Loads a preset, with emulated matrix units where it needs some.
-static struct script *load_emulated(const char *preset, const struct limits *l, struct err *e)
+// Loads a preset of a type (NULL: its standard), with emulated matrix units where it needs some.
+static struct script *load_emulated(const char *preset, const char *type, const struct limits *l,
+                                    struct err *e)
 {
-    static const struct setting emulated = {"units", "emulated"};
+    const struct setting set[] = {{"type", type}, {"units", "emulated"}};
+    int first = type ? 0 : 1;
     struct err ignored;
-    struct script *s = load(preset, "cpu", l, NULL, 0, e);
-    return s ? s : load(preset, "cpu", l, &emulated, 1, &ignored);
+    struct script *s = load(preset, "cpu", l, set + first, 1 - first, e);
+    return s ? s : load(preset, "cpu", l, set + first, 2 - first, &ignored);
 }
 
 bool cells_list(const struct limits *l, struct cells *out, struct err *e)
@@ -137,7 +139,7 @@ bool cells_list(const struct limits *l, struct cells *out, struct err *e)
     *out = (struct cells){0};
     arena_init(&out->arena);
     for (int i = 0; i < presets; i++) {
-        struct script *s = ok ? load_emulated(name[i], l, e) : NULL;
+        struct script *s = ok ? load_emulated(name[i], NULL, l, e) : NULL;
         ok = s != NULL;
         if (s) {
             // A preset that is another one with settings is tested as that: gemm16 is gemm, mm1 is
@@ -369,7 +371,7 @@ struct script *cell_draw(const struct cell *c, const char *device_type, const st
                          struct rng *r, struct str *set, struct err *e)
 {
     struct drawing d = {.cell = c, .rng = r};
-    struct script *standard = load_emulated(c->preset, l, e), *s = NULL;
+    struct script *standard = load_emulated(c->preset, fixed_value(&d, "type"), l, e), *s = NULL;
     arena_init(&d.arena);
     if (standard && draw_all(&d, standard, e)) {
         for (int i = 0; i < d.count; i++)

@@ -187,9 +187,10 @@ static char *network_plan_text(const struct network_export *x)
 
 enum { DATA_ALIGN = 256 };
 
-// Errors that the order of sums may cause in a network, relative to the largest right number.
-#define TOLERANCE_F32 1e-3
-#define TOLERANCE_F16 3e-2
+// Errors that the order of sums may cause in a network, relative to the largest right number. By it
+// a value may also be rounded to the next one of 16 or 8 bits.
+#define TOLERANCE_F32   1e-3
+#define TOLERANCE_SMALL 3e-2
 
 struct folder {
     struct store *store;
@@ -425,8 +426,9 @@ static bool make_files(struct folder *f, struct err *e)
     x->data = f->data;
     x->tolerance = TOLERANCE_F32;
     for (int i = 0; i < f->plan.value_count; i++)
-        if (f->plan.value[i].element == ELEMENT_F16)
-            x->tolerance = TOLERANCE_F16;
+        if (element_is_real(f->plan.value[i].element) &&
+            element_bytes(f->plan.value[i].element) < element_bytes(ELEMENT_F32))
+            x->tolerance = TOLERANCE_SMALL;
     add_text(f, "%s.network.h", network_header_text(&f->about));
     add_text(f, "%s.plan.json", network_plan_text(&f->about));
     return add_shipped(f, "run_network.c", "run.c", network_program_head(&f->about), e) &&

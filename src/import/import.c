@@ -46,6 +46,22 @@ bool import_run(const struct import_format *f, const struct import_request *r, s
                     r->path, TEXTS_MAX_BYTES >> 10));
 }
 
+bool imported_read(const struct imported *m, const char *file, struct network *out, struct err *e)
+{
+    static const char layers[] = "lua/layers.lua"; // the file that it may include
+    char *path = path_shipped(layers), *text = NULL;
+    size_t length;
+    *out = (struct network){0};
+    bool ok = path ? file_read(path, &text, &length, e) : err_set(e, "there is no %s", layers);
+    const struct script_text texts[] = {{path_name(file), file, str_text(&m->text)},
+                                        {layers, path, text}};
+    const struct script_options o = {.path = file, .texts = texts, .text_count = 2};
+    ok = ok && network_load(&o, out, e);
+    free(path);
+    free(text);
+    return ok;
+}
+
 bool import_beside(struct imported *m, const char *path, struct err *e)
 {
     m->beside = arena_strdup(&m->arena, path);

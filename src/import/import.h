@@ -4,6 +4,7 @@
 //     struct imported m;
 //     bool ok = import_run(format, &request, &m, e);
 //     m.text                                         the network file (script/network.h)
+//     imported_read(&m, "net.lua", &network, e)      what is in it
 //     imported_finish(&m);                              in any case
 //
 // Readers compare every size in a file with the size of the file. What constants grow to is
@@ -15,7 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "script/script.h"
+#include "script/network.h"
 
 struct import_request {
     const char *path;
@@ -50,6 +51,9 @@ struct import_format {
 bool import_detect(const char *path, const struct import_format **out, struct err *e);
 bool import_run(const struct import_format *f, const struct import_request *r, struct imported *out,
                 struct err *e);
+// Reads the network file as `check` would read it from `file`, which it becomes. The caller
+// finishes `out` in any case.
+bool imported_read(const struct imported *m, const char *file, struct network *out, struct err *e);
 void imported_finish(struct imported *m);
 // Removes the file that was written beside the network file and restores the former one. Call it
 // before imported_finish.

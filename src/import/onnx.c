@@ -6,6 +6,7 @@
 #include "weights/weights.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ struct writing {
     const struct onnx_layers *layers;
     struct recorded *recorded; // of inputs and outputs
     int recorded_count;
-    char *weights; // the path of their file; NULL: none is written
+    char *weights;    // the path of their file; NULL: none is written
+    const char *type; // of the model's values, that with the fewest digits: "f16"
 };
 
 // --- Lua ---
@@ -111,13 +113,27 @@ static void note_unsupported(struct writing *w)
         str_printf(&w->out->text, "-- and without %d more\n", w->out->note_count - MOST_LINES);
 }
 
-// Adds a Lua function that takes a tensor of the file of weights by its name.
-static void add_saved(struct writing *w, const char *name, const char *how)
+// Finds the type of the model; adds the choice of a type, and a function that takes a tensor of the
+// file of weights by its name.
+static void add_words(struct writing *w)
 {
+    const struct onnx_layers *l = w->layers;
     struct str *s = &w->out->text;
-    str_printf(s, "local function %s(name) return { ", name);
-    add_quoted(s, path_name(w->weights));
-    str_printf(s, ", name%s } end\n", how);
+    int halves = 0, bfloats = 0;
+    for (int i = 0; i < l->layer_count; i++) {
+        halves += l->layer[i].type == ONNX_FLOAT16;
+        bfloats += l->layer[i].type == ONNX_BFLOAT16;
+    }
+    w->type = bfloats ? "bf16" : halves ? "f16" : "f32";
+    // Halves are enough only where all values are halves.
+    str_printf(s, "local layers = include \"layers.lua\"\nlocal type = layers.type(\"%s\")\n",
+               bfloats == 0 && halves < l->layer_count ? "f32" : w->type);
+    if (w->weights) {
+        str_add(s, "local function saved(name) return { ");
+        add_quoted(s, path_name(w->weights));
+        str_add(s, ", name, round = true } end\n");
+    }
+    str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
 }
 
 // --- inputs and layers ---
@@ -131,17 +147,26 @@ static struct recorded *find_recorded(struct writing *w, const struct onnx_value
     return NULL;
 }
 
-// Adds `file = saved "input_0.recorded"` and returns true if the value was recorded.
-static bool add_recorded(struct writing *w, const struct onnx_value *v, const char *role,
-                         const char *before)
+// Adds `saved "input_0.recorded"` behind `before` and returns its record if the value was recorded.
+static const struct recorded *add_recorded(struct writing *w, const struct onnx_value *v,
+                                           const char *role, const char *before)
 {
     const struct recorded *r = find_recorded(w, v, role);
     if (!w->weights || !r || !r->is_held)
-        return false;
-    str_printf(&w->out->text, "%s file = %s ", before,
-               v->type == ONNX_FLOAT16 ? "rounded" : "saved");
+        return NULL;
+    str_printf(&w->out->text, ", %ssaved ", before);
     add_quoted(&w->out->text, r->name);
-    return true;
+    return r;
+}
+
+static double largest_of(const struct onnx_tensor *t)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < t->count; i++) {
+        double size = fabs(onnx_element(t, i));
+        largest = isfinite(size) ? fmax(largest, size) : largest;
+    }
+    return largest;
 }
 
 static void add_body(struct writing *w)
@@ -164,14 +189,14 @@ static void add_body(struct writing *w)
             for (int j = skipped; j < v->shape.rank; j++)
                 str_printf(s, "%s%" PRId64, j > skipped ? ", " : "",
                            v->shape.size[j] * (j == skipped ? first : 1));
-            str_printf(s, " }%s", v->type == ONNX_FLOAT16 ? ", type = \"f16\"" : "");
-            add_recorded(w, v, "input", ",");
+            str_add(s, " }, type = type");
+            add_recorded(w, v, "input", "file = ");
             str_add(s, " }\n");
         }
     for (int i = 0; i < l->layer_count; i++) {
         struct str *s = &w->out->text;
         add_value(s, l->layer[i].name);
-        str_add(s, " = layer { name = ");
+        str_add(s, l->layer[i].is_product ? " = layers.product { name = " : " = layer { name = ");
         add_quoted(s, l->layer[i].name);
         str_printf(s, ", preset = \"%s\", from = { ", l->layer[i].preset);
         for (int k = 0; k < l->layer[i].from_count; k++) {
@@ -180,15 +205,14 @@ static void add_body(struct writing *w)
                              ? w->layers->input[-1 - l->layer[i].from[k].source].name
                              : w->layers->layer[l->layer[i].from[k].source].name);
         }
-        str_add(s, " },\n  set = { ");
+        str_add(s, " },\n  set = { type = type");
         for (int k = 0; k < l->layer[i].setting_count; k++)
-            str_printf(s, "%s%s = %s", k ? ", " : "", l->layer[i].setting[k].name,
-                       l->layer[i].setting[k].text);
+            str_printf(s, ", %s = %s", l->layer[i].setting[k].name, l->layer[i].setting[k].text);
         str_add(s, " }");
         for (int k = 0; w->weights && k < l->layer[i].weights_count; k++) {
             char *name = mem_printf("%s.%s", l->layer[i].name, l->layer[i].weights[k].tensor);
             str_printf(s, "%s%s = ", k ? ", " : ",\n  weights = { ", l->layer[i].weights[k].tensor);
-            str_add(s, l->layer[i].type == ONNX_FLOAT16 ? "rounded " : "saved ");
+            str_add(s, "saved ");
             add_quoted(s, name);
             str_add(s, k + 1 == l->layer[i].weights_count ? " }" : "");
             free(name);
@@ -199,8 +223,11 @@ static void add_body(struct writing *w)
         struct str *s = &w->out->text;
         str_add(s, "output(");
         add_value(s, w->layers->layer[l->output[i].layer].name);
-        if (l->output[i].value && add_recorded(w, l->output[i].value, "output", ", {"))
-            str_add(s, ", relative = 1e-3, absolute = 1e-7 }"); // what ONNX allows its backends
+        const struct recorded *r = NULL;
+        if (l->output[i].value)
+            r = add_recorded(w, l->output[i].value, "output", "layers.recorded(");
+        if (r)
+            str_printf(s, ", \"%s\", %.9g)", w->type, largest_of(&r->tensor));
         str_add(s, ")\n");
     }
 }
@@ -383,14 +410,7 @@ static bool write_network(struct writing *w, struct err *e)
     add_quoted(s, str_text(&about));
     str_add(s, "\n\n");
     note_unsupported(w);
-    if (w->weights)
-        add_saved(w, "saved", "");
-    bool has_halves = false;
-    for (int i = 0; i < l->layer_count; i++)
-        has_halves |= l->layer[i].type == ONNX_FLOAT16;
-    if (w->weights && has_halves)
-        add_saved(w, "rounded", ", round = true");
-    str_add(s, "local v = {} -- values by name: inputs, and what layers give\n\n");
+    add_words(w);
     str_finish(&about);
     add_body(w);
     return write_weights(w, e);

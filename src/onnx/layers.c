@@ -45,18 +45,20 @@ bool lowering_is_constant(const struct onnx_at *n, int index)
     return onnx_in(n, index) && onnx_in(n, index)->constant;
 }
 
+bool lowering_computes(int type)
+{
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16;
+}
+
 enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int index, int *source)
 {
     struct onnx_value *v = onnx_in(n, index);
     struct flow *f = &l->flow[v - l->graph->value];
     if (v->constant)
         return onnx_unsupported(n, "'%s' is a constant", v->name);
-    if (v->type != ONNX_FLOAT && v->type != ONNX_FLOAT16)
-        return onnx_unsupported(n, "'%s' is %s, kernels are there for float and float16%s", v->name,
-                                onnx_type_name(v->type),
-                                onnx_type_is_real(v->type) && v->type != ONNX_DOUBLE
-                                    ? " (products of it give float, and none rounds that again)"
-                                    : "");
+    if (!lowering_computes(v->type))
+        return onnx_unsupported(n, "'%s' is %s, kernels are there for float, float16 and bfloat16",
+                                v->name, onnx_type_name(v->type));
     if (onnx_count(&v->shape) < 1)
         return onnx_unsupported(n, "'%s' has no elements", v->name);
     if (!f->is_there) {
@@ -83,8 +85,6 @@ struct onnx_layer *lowering_add(struct lowering *l, const struct onnx_at *n, con
     struct onnx_layer *new = &out->layer[out->layer_count++];
     *new = (struct onnx_layer){
         .name = name, .preset = preset, .factored = -1, .type = type->type, .shape = type->shape};
-    if (new->type == ONNX_FLOAT16)
-        lowering_set_word(l, new, "type", "f16");
     return new;
 }
 

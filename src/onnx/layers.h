@@ -45,6 +45,7 @@ struct onnx_layer {
     int setting_count, from_count, weights_count;
     struct onnx_shape shape; // of its output
     int type, uses;
+    bool is_product; // of the model, not one that computes a mean, a factor or a shift
     // of sums of products
     bool is_sum;
     enum onnx_stage stage;

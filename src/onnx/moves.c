@@ -71,8 +71,6 @@ void lowering_split(struct lowering *l)
                                     .type = whole.type,
                                     .shape = whole.shape,
                                     .uses = whole.uses};
-        if (whole.type == ONNX_FLOAT16)
-            lowering_set_word(l, &joined, "type", "f16");
         lowering_set(l, &joined, "rows", onnx_count(&whole.shape) / whole.channels);
         for (int j = 0; j < parts; j++) {
             int64_t first = whole.channels * j / parts, end = whole.channels * (j + 1) / parts;
@@ -90,10 +88,10 @@ void lowering_split(struct lowering *l)
 enum onnx_verdict lower_same(struct lowering *l, const struct onnx_at *n)
 {
     // A constant that was computed does not come here.
-    if (onnx_in(n, 0)->type != onnx_out(n, 0)->type)
-        return onnx_unsupported(n, "no kernel turns %s into %s",
-                                onnx_type_name(onnx_in(n, 0)->type),
-                                onnx_type_name(onnx_out(n, 0)->type));
+    int from = onnx_in(n, 0)->type, to = onnx_out(n, 0)->type;
+    if (from != to && !(lowering_computes(from) && lowering_computes(to)))
+        return onnx_unsupported(n, "no kernel turns %s into %s", onnx_type_name(from),
+                                onnx_type_name(to));
     return lowering_alias(l, n, 0);
 }
 

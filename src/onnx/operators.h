@@ -150,6 +150,9 @@ struct lowering {
 // type.
 enum onnx_verdict lowering_flow(struct lowering *l, const struct onnx_at *n, int index,
                                 int *source);
+// Returns whether values of the type are values of the network, which all have the type that is
+// chosen for it.
+bool lowering_computes(int type);
 bool lowering_is_constant(const struct onnx_at *n, int index);
 
 // Adds a layer that is named after the step, with `more` where the step takes several layers.

@@ -208,6 +208,7 @@ enum onnx_verdict lower_conv(struct lowering *l, const struct onnx_at *n)
         set_axes(l, to, "after", window.after);
     }
     lowering_read(l, to, "X", source);
+    to->is_product = is_even; // conv-axes has kernels of f32 and f16 alone
     begin_sum(to, w->size[0], window.out[0] * window.out[1]);
     return add_weights(l, n, to, w->size[1] * window.kernel[0] * window.kernel[1]);
 }
@@ -410,6 +411,7 @@ static enum onnx_verdict add_product(struct lowering *l, const struct onnx_at *n
     TRY(add_tensor(l, n, 1, to, "B"));
     if (lowering_is_constant(n, 1))
         factor_weights(to, size[1], layout[1] == 't' ? size[2] : 1);
+    to->is_product = true;
     begin_sum(to, size[1], 1);
     return ONNX_OK;
 }

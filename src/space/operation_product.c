@@ -378,22 +378,23 @@ static bool attention_complete(struct operation *o, struct err *e)
            err_set(e, "attention: a causal mask has at least as many keys (M) as queries (N)");
 }
 
-static struct tensor head_tensor(const struct operation *o, const char *name, const char *heads,
-                                 const char *rows)
+static struct tensor head_tensor(const struct operation *o, const char *name, enum element e,
+                                 const char *heads, const char *rows)
 {
     bool heads_first = operation_chooses(o, "layout", "bhnd");
     const int64_t size[4] = {
         operation_size(o, "batch"), operation_size(o, heads_first ? heads : rows),
         operation_size(o, heads_first ? rows : heads), operation_size(o, "dim")};
-    return tensor_packed(name, operation_element(o), 4, size);
+    return tensor_packed(name, e, 4, size);
 }
 
 static int attention_tensors(const struct operation *o, struct tensor out[OPERATION_MAX_TENSORS])
 {
-    out[0] = head_tensor(o, "Q", "heads", "N");
-    out[1] = head_tensor(o, "K", "kv_heads", "M");
-    out[2] = head_tensor(o, "V", "kv_heads", "M");
-    out[3] = head_tensor(o, "O", "heads", "N");
+    enum element e = operation_element(o);
+    out[0] = head_tensor(o, "Q", e, "heads", "N");
+    out[1] = head_tensor(o, "K", e, "kv_heads", "M");
+    out[2] = head_tensor(o, "V", e, "kv_heads", "M");
+    out[3] = head_tensor(o, "O", element_is_bits(e) ? ELEMENT_F32 : e, "heads", "N");
     return 4;
 }
 
@@ -428,7 +429,7 @@ const struct operation_kind operation_attention = {
         },
     .choices =
         (const struct operation_choice[]){
-            {"type", (const char *const[]){"f32", "f16", NULL}, true},
+            {"type", (const char *const[]){"f32", "f16", "bf16", "f8e4m3", "f8e5m2", NULL}, true},
             {"layout", (const char *const[]){"bhnd", "bnhd", NULL}, true},
             {"mask", (const char *const[]){"none", "causal", NULL}, false},
             {NULL, NULL, false},

@@ -102,7 +102,7 @@ static void head_reference(const struct operation *o, const void *const *inputs,
     int64_t n = operation_size(o, "N"), m = operation_size(o, "M"), dim = operation_size(o, "dim");
     int64_t of_kv = head / (operation_size(o, "heads") / operation_size(o, "kv_heads"));
     bool is_causal = operation_chooses(o, "mask", "causal");
-    enum element e = t[O].element;
+    enum element e = t[Q].element;
     struct rows out = rows_of(o, &t[O], batch, head), q = rows_of(o, &t[Q], batch, head);
     double *keys = widen(inputs[K], e, rows_of(o, &t[K], batch, of_kv), 0, m, dim);
     double *values = widen(inputs[V], e, rows_of(o, &t[V], batch, of_kv), 0, m, dim);
@@ -119,7 +119,7 @@ static void head_reference(const struct operation *o, const void *const *inputs,
                     (int)m, values, (int)dim, 0, results, (int)dim);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t d = 0; d < dim; d++)
-                element_put(output, e, out.first + (first + i) * out.step + d,
+                element_put(output, t[O].element, out.first + (first + i) * out.step + d,
                             results[i * dim + d]);
         free(queries);
     }
@@ -148,19 +148,23 @@ static void attention_reference(const struct operation *o, const void *const *in
 //   product.c has it, by sqrt(dim).
 //
 // Sums of n weights and of their values have n units each, as softmax's, a division 2.5. Weights
-// that are multiplied as halves lose a unit of theirs, or half the smallest one; they are added up
-// as they are multiplied, so that those of exact inputs, all the same, stay so.
+// that matrix units multiply as f16 or bf16 lose a unit of theirs, or half the smallest one; they
+// are added up as they are multiplied, so that those of exact inputs, all the same, stay so.
 static struct tolerance attention_tolerance(const struct operation *o, enum input_set set)
 {
-    bool is_half = operation_chooses(o, "type", "f16"), is_exact = set == INPUT_EXACT;
+    struct tensor tensor[OPERATION_MAX_TENSORS];
+    operation_tensors(o, tensor);
+    bool is_exact = set == INPUT_EXACT;
     double dim = (double)operation_size(o, "dim"), n = (double)operation_size(o, "M");
     double largest = is_exact ? USUAL_LARGEST : 1, s = LARGEST * LARGEST / 3.0;
     double weight = 3 * (3 + 2 * log(n)) + 20 * s * sqrt((dim + 3) / 3);
     double units = (is_exact ? 0 : 2 * weight) + 2 * fmin(n, 8 * sqrt(n)) + 2.5;
-    struct tolerance t = tolerance_of_store(is_half ? ELEMENT_F16 : ELEMENT_F32);
+    struct tolerance t = tolerance_of_store(tensor[O].element);
     t.absolute += largest * units * UNIT;
-    if (is_half && !is_exact)
-        t.absolute += largest * (0x1p-10 + n * 0x1p-25);
+    if (element_bytes(tensor[Q].element) == 2 && !is_exact) {
+        struct tolerance weights = tolerance_of_store(tensor[Q].element);
+        t.absolute += largest * (weights.relative / 1.5 + n * weights.absolute / 2);
+    }
     return t;
 }
 

@@ -204,16 +204,17 @@ static void census(void **state)
 
 TEST_GROUP(foreign_presets)
 {
-    const struct CMUnitTest tests[] = {FLOW_TEST(presets_of_others),
-                                       FLOW_TEST(try_mul_mm),
-                                       FLOW_TEST(try_mul_mat_vec),
-                                       FLOW_TEST(try_subgroups_of_ncnn),
-                                       FLOW_TEST(try_convolution),
-                                       FLOW_TEST(try_dot_products),
-                                       FLOW_TEST(try_experts),
-                                       FLOW_TEST(try_rows),
-                                       FLOW_TEST(try_convolution_of_ggml),
-                                       FLOW_TEST(try_products_of_ncnn),
-                                       FLOW_TEST(census)};
+    const struct CMUnitTest tests[] = {FLOW_TEST(presets_of_others), FLOW_TEST(try_mul_mm),
+                                       FLOW_TEST(try_mul_mat_vec),   FLOW_TEST(try_convolution),
+                                       FLOW_TEST(try_dot_products),  FLOW_TEST(census)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+// Of these a CPU driver compiles the kernels and their baselines for minutes.
+TEST_GROUP(foreign_sizes)
+{
+    const struct CMUnitTest tests[] = {FLOW_TEST(try_subgroups_of_ncnn), FLOW_TEST(try_experts),
+                                       FLOW_TEST(try_rows), FLOW_TEST(try_convolution_of_ggml),
+                                       FLOW_TEST(try_products_of_ncnn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

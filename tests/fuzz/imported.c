@@ -1,19 +1,15 @@
 #include "imported.h"
 
-#include "script/network.h"
-
 #include <string.h>
 
 enum { MOST_TEXT = 4096 }; // of what is loaded: each task of it runs a preset
 
 // Only a layer may be wrong with it: one that is too large for its preset.
-static void check_network(const char *words, bool is_list)
+static void check_network(const struct imported *m, bool is_list)
 {
-    const struct script_text text = {"net.lua", "net.lua", words};
-    const struct script_options o = {.path = "net.lua", .texts = &text, .text_count = 1};
     struct network n;
     struct err e;
-    bool ok = network_load(&o, &n, &e);
+    bool ok = imported_read(m, "net.lua", &n, &e);
     must(ok || str_starts(e.text, "layer '"), "it is a network file");
     must(!ok || (n.is_list == is_list && n.task_count > 0), "it is a list, or none");
     network_finish(&n);
@@ -31,6 +27,6 @@ void fuzz_import(const uint8_t *data, size_t size, const struct import_format *f
     bool ok = import_run(f, &q, &m, &e);
     must(ok || strstr(e.text, q.path) || strcmp(e.file, q.path) == 0, "errors name the file");
     if (ok && m.text.length <= MOST_TEXT)
-        check_network(str_text(&m.text), f != &import_onnx);
+        check_network(&m, f != &import_onnx);
     imported_finish(&m);
 }

@@ -40,10 +40,11 @@ static bool load_tasks(struct model_run *r, const struct limits *limits, struct 
     return true;
 }
 
-bool model_run_load(const char *path, struct model_run *r, struct err *e)
+bool model_run_load(const char *path, const char *type, struct model_run *r, struct err *e)
 {
+    const struct setting set = {"type", type};
     *r = (struct model_run){.expected = 0};
-    if (!network_read(path, NULL, 0, &r->network, e))
+    if (!network_read(path, &set, type != NULL, &r->network, e))
         return false;
     r->task = calloc((size_t)r->network.task_count + 1, sizeof *r->task);
     for (int i = 0; i < r->network.plan.value_count; i++)

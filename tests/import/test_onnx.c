@@ -387,7 +387,7 @@ static void recorded_outputs_are_compared(void **state)
     put_recorded("output_1.pb", 6);
     import_all(&m);
     assert_non_null(
-        strstr(str_text(&m.text), "output(v[\"a\"], { file = saved \"output_0.recorded\""));
+        strstr(str_text(&m.text), "output(v[\"a\"], layers.recorded(saved \"output_0.recorded\""));
     assert_null(strstr(str_text(&m.text), "saved \"output_1.recorded\""));
     wording_is("import", "onnx: unread", m.note[1]);
     imported_undo(&m);
@@ -411,6 +411,90 @@ static void recorded_outputs_are_compared(void **state)
     str_finish(&old);
 }
 
+// --- the type of a network ---
+
+// A model that has floats and halves begins as floats, which hold both.
+static void the_standard_is_the_type_of_the_model(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second, *type;
+    } cases[] = {{"to=1", "to=1", "\"f32\""},
+                 {"to=10", "to=10", "\"f16\""},
+                 {"to=10", "to=1", "\"f32\""},
+                 {"to=1", "to=16", "\"bf16\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct str g = begin(), s = {0};
+        struct imported m;
+        struct err e = {0};
+        onnx_put_node(&g, "Cast", "x", "a", cases[i].first);
+        onnx_put_node(&g, "Relu", "a", "b", "");
+        onnx_put_node(&g, "Cast", "b", "c", cases[i].second);
+        onnx_put_node(&g, "Tanh", "c", "y", "");
+        onnx_put_model(&s, &g);
+        assert_true(import(str_text(&s), s.length, NULL, 0, &m, &e));
+        const char *text = strstr(str_text(&m.text), "layers.type(");
+        assert_non_null(text);
+        assert_int_equal(strncmp(strchr(text, '"'), cases[i].type, strlen(cases[i].type)), 0);
+        imported_finish(&m);
+        str_finish(&s);
+    }
+}
+
+// y = the mean of each row of (x w) (x w)^T. Products of bf16 read values that are rounded before;
+// the mean, which is one by a column of 1/3, stays f32.
+static void products_take_the_type(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"f32", "f16", "bf16", "f8e5m2"};
+    struct str g = {0}, model = {0};
+    struct imported m;
+    put_ends(&g, SIZES(3, 4), SIZES(3, 1));
+    onnx_put_constant(&g, "w", SIZES(4, 4), numbers, 16);
+    onnx_put_node(&g, "MatMul", "x w", "a", "");
+    onnx_put_node(&g, "Transpose", "a", "t", "perm=1,0");
+    onnx_put_node(&g, "MatMul", "a t", "p", "");
+    onnx_put_node(&g, "ReduceMean", "p", "y", "axes=1,");
+    onnx_put_model(&model, &g);
+    put_file("m.onnx", &model);
+    put_recorded("input_0.pb", 12);
+    put_recorded("output_0.pb", 3);
+    import_all(&m);
+    put_file("m.lua", &m.text);
+    char *out = path_of("m.lua");
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const struct setting set = {"type", types[i]};
+        bool is_rounded = i > 1;
+        const char *value = i == 1 ? "f16" : "f32";
+        struct network n;
+        struct err e = {0};
+        if (!network_read(out, &set, 1, &n, &e))
+            fail_msg("%s: %s", types[i], e.text);
+        char *titles[] = {
+            mem_printf("copy f32 1x12 to=%s", types[i]), mem_printf("matmul %s nn 3x4x4", types[i]),
+            mem_printf("copy %s 3x4 transpose=yes", value),
+            mem_printf("matmul %s nn 3x3x4", types[i]), mem_printf("matmul %s nn 3x1x3", value)};
+        assert_int_equal(n.task_count, is_rounded ? 5 : 4);
+        for (int k = 0; k < n.task_count; k++)
+            assert_string_equal(n.task[k].title, titles[k + !is_rounded]);
+        if (is_rounded)
+            assert_int_equal(n.task[0].uses, 3);
+        // What f8 gives is not near what was recorded.
+        assert_int_equal(n.layer[n.layer_count - 1].output.from != NULL, i < 3);
+        for (int k = 0; k < 5; k++)
+            free(titles[k]);
+        network_finish(&n);
+    }
+    imported_undo(&m);
+    imported_finish(&m);
+    free(out);
+    drop_file("m.lua");
+    drop_file("m.onnx");
+    drop_file("input_0.pb");
+    drop_file("output_0.pb");
+    str_finish(&model);
+}
+
 TEST_GROUP(onnx)
 {
     char name[] = "/tmp/tilewalk-onnx-XXXXXX";
@@ -427,6 +511,8 @@ TEST_GROUP(onnx)
         cmocka_unit_test(an_unknown_node_is_named),
         cmocka_unit_test(constants_have_a_limit),
         cmocka_unit_test(recorded_outputs_are_compared),
+        cmocka_unit_test(the_standard_is_the_type_of_the_model),
+        cmocka_unit_test(products_take_the_type),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove(folder); // fails where something is left in it

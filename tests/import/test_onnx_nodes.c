@@ -100,20 +100,34 @@ static bool is_supported(struct err *e)
     return ok;
 }
 
+static const char *const types[] = {NULL, "f16", "bf16"}; // NULL: the model's own
+
+// 10000 to 10003, whose differences softmax sees, are one number in f16.
+static bool is_of_type(const char *folder, const char *type)
+{
+    return !type || strcmp(type, "f16") != 0 || !strstr(folder, "/test_softmax_large_number");
+}
+
 static enum end run(const char *folder, int flowing, struct err *e)
 {
     char *path = mem_printf("%s/m.onnx", work), *out = mem_printf("%s/net.lua", work);
     char *data = mem_printf("%s/test_data_set_0", folder);
     const struct import_request q = {.path = path, .out = out, .data = data, .replaces = true};
     struct imported m = {0};
-    struct model_run r = {0};
     enum end end = UNSUPPORTED;
     if (write_model(folder, flowing, e) && is_supported(e) && import_run(&import_onnx, &q, &m, e)) {
-        bool ok = put(out, &m.text, e) && model_run_load(out, &r, e) &&
-                  (r.expected > 0 || err_set(e, "no output is known")) && model_run_on_cpu(&r, e);
+        bool ok = put(out, &m.text, e);
+        for (size_t i = 0; ok && i < sizeof types / sizeof *types; i++) {
+            struct model_run r = {0};
+            if (!is_of_type(folder, types[i]))
+                continue;
+            ok = model_run_load(out, types[i], &r, e) &&
+                 (r.expected > 0 || err_set(e, "no output is known")) && model_run_on_cpu(&r, e);
+            ok = ok || err_prefix(e, "%s", types[i] ? types[i] : "its own type");
+            model_run_finish(&r);
+        }
         end = ok ? PASSED : FAILED;
     }
-    model_run_finish(&r);
     imported_finish(&m);
     free(path);
     free(out);

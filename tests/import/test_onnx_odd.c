@@ -139,10 +139,39 @@ static void small_floats_are_read(void **state)
         }
         lowered_finish(&m);
     }
-    struct str g = begin(SIZES(1, 3), SIZES(1, 3));
+}
+
+// All values of a network have one type, so casts between those that it may have are no layers.
+static void casts_of_values_are_none(void **state)
+{
+    (void)state;
+    static const char *const to[] = {"to=1", "to=10", "to=16"};
+    struct str g;
+    for (int i = 0; i < 3; i++) {
+        g = begin(SIZES(1, 3), SIZES(1, 3));
+        onnx_put_node(&g, "Cast", "x", "small", to[i]);
+        onnx_put_node(&g, "Relu", "small", "y", "");
+        struct lowered m = lower(&g);
+        assert_int_equal(m.layers.layer_count, 1);
+        assert_string_equal(m.layers.layer[0].preset, "elementwise");
+        lowered_finish(&m);
+    }
+    static const uint16_t brain[9] = {0x3f80, 0xc049}; // 1, -3.140625
+    g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_typed(&g, "w", ONNX_BFLOAT16, SHAPE(2, 3, 3), brain, sizeof brain);
     onnx_put_node(&g, "Cast", "x", "small", "to=16");
+    onnx_put_node(&g, "MatMul", "small w", "product", "");
+    onnx_put_node(&g, "Cast", "product", "y", "to=1");
+    struct lowered m = lower(&g);
+    assert_int_equal(m.layers.layer_count, 1);
+    assert_true(m.layers.layer[0].is_product);
+    assert_int_equal(m.layers.layer[0].type, ONNX_BFLOAT16);
+    assert_float_equal(onnx_weight(&m.layers.layer[0].weights[0], 1), -3.140625, 0);
+    lowered_finish(&m);
+    g = begin(SIZES(1, 3), SIZES(1, 3));
+    onnx_put_node(&g, "Cast", "x", "small", "to=17");
     onnx_put_node(&g, "Relu", "small", "y", "");
-    expect_lacking(&g, "small", "bfloat16");
+    expect_lacking(&g, "small", "float8e4m3fn");
 }
 
 static void constants_have_the_remainder_that_is_asked_for(void **state)
@@ -635,6 +664,7 @@ TEST_GROUP(onnx_odd)
         cmocka_unit_test(constants_of_all_types_are_cast),
         cmocka_unit_test(casts_round),
         cmocka_unit_test(small_floats_are_read),
+        cmocka_unit_test(casts_of_values_are_none),
         cmocka_unit_test(constants_have_the_remainder_that_is_asked_for),
         cmocka_unit_test(a_split_that_fails_leaves_nothing),
         cmocka_unit_test(columns_are_no_channels),

@@ -11,7 +11,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static const char *const types[] = {"f32", "f16"}, *const layouts[] = {"bhnd", "bnhd"};
+static const char *const types[] = {"f32", "f16", "bf16", "f8e4m3", "f8e5m2"};
+static const char *const layouts[] = {"bhnd", "bnhd"};
 
 struct at { // a row of a tensor
     int64_t batch, head, row;
@@ -86,14 +87,15 @@ static void heads_attend(void **state)
     static const enum input_set sets[] = {INPUT_EXACT, INPUT_RANDOM};
     char fields[200];
     for (size_t s = 0; s < COUNT(shapes); s++)
-        for (int v = 0; v < 8; v++) {
-            snprintf(fields, sizeof fields, "%s type=%s layout=%s", shapes[s], types[v % 2],
-                     layouts[v / 2 % 2]);
-            struct test_case c = case_make("attention", fields, sets[v / 4], 3);
+        for (size_t v = 0; v < 4 * COUNT(types); v++) {
+            snprintf(fields, sizeof fields, "%s type=%s layout=%s", shapes[s], types[v / 4],
+                     layouts[v % 2]);
+            enum input_set set = sets[v / 2 % 2];
+            struct test_case c = case_make("attention", fields, set, 3);
             const struct fault none = {-1, case_size(&c, "dim"), 0};
-            case_notices(&c, sets[v / 4]);
+            case_notices(&c, set);
             put_all(&c, none, true);
-            assert_true(case_right(&c, sets[v / 4], NULL));
+            assert_true(case_right(&c, set, NULL));
             case_free(&c);
         }
 }
@@ -111,6 +113,10 @@ static void each_key_counts(void **state)
         {"heads=1 N=300 M=300 dim=4 type=f16 mask=causal", {-1, 4, 1}, INPUT_EXACT},
         {"heads=1 N=4 M=300 dim=64 type=f32", {-1, 63, 0}, INPUT_RANDOM},
         {"heads=1 N=4 M=300 dim=64 type=f16", {-1, 63, 0}, INPUT_RANDOM},
+        {"heads=1 N=8 M=4000 dim=8 type=bf16", {3999, 8, 0}, INPUT_EXACT},
+        {"heads=1 N=4 M=300 dim=64 type=bf16", {-1, 63, 0}, INPUT_RANDOM},
+        {"heads=1 N=8 M=4000 dim=8 type=f8e5m2", {3999, 8, 0}, INPUT_EXACT},
+        {"heads=1 N=4 M=300 dim=64 type=f8e4m3", {-1, 63, 0}, INPUT_RANDOM},
     };
     for (size_t i = 0; i < COUNT(faults); i++) {
         struct test_case c = case_make("attention", faults[i].fields, faults[i].set, 3);
