@@ -9,6 +9,7 @@ if [ -n "${CARD_SMALL-}" ]; then
 fi
 
 prepare
+line peaks 40 "$tilewalk" devices --roof # else the first session measures them within its own limit
 line torch 60 python3 "$card/vendor.py" layers
 for blocks in q4_0 q4_K; do
     tune "quantised, $blocks" 20 matmul-quantised --set blocks=$blocks --set N=$rows --set K=$depth --trials $trials --seconds 12
