@@ -17,8 +17,11 @@ const struct view *const views[VIEW_COUNT] = {VIEWS(AS_ENTRY)};
 
 const struct session_row *app_session(struct app *app)
 {
-    int64_t id = app->view == VIEW_SESSIONS ? view_sessions_at_cursor(app) : 0;
-    return model_row(&app->model, id ? id : app->model.open.record.id);
+    const struct opened *o = &app->model.open;
+    int64_t id = app->view == VIEW_SESSIONS  ? view_sessions_at_cursor(app)
+                 : app->view == VIEW_NETWORK ? o->network_record.id // also of a task that is open
+                                             : 0;
+    return model_row(&app->model, id ? id : o->record.id);
 }
 
 // --- command lines ---
@@ -665,7 +668,9 @@ static void announce(struct app *app)
     bool ends = same && over && app->announced.state != o->state;
     bool best = same && o->curve.count > app->announced.steps;
     char speed[32] = "no result";
-    if (o->record.best_seconds > 0)
+    if (o->record.best_seconds > 0 && o->record.scheduler)
+        text_time(o->record.best_seconds, speed);
+    else if (o->record.best_seconds > 0)
         speed_text(&o->record, o->record.best_seconds, speed);
     int notify = app->config->notify;
     if (notify != NOTIFY_OFF && (ends || (best && notify == NOTIFY_BEST))) {

@@ -198,8 +198,11 @@ void app_edited(struct app *app, const char *path, uint64_t before);
 // Returns what the space file of the open session is compared with.
 struct space_file_basis app_file_basis(const struct app *app);
 bool app_file_watched(const struct app *app); // the open session has one
-void app_file_find(struct app *app);          // decides which file it is (file_path)
-void app_file_read(struct app *app);          // reads it now, and reports changes
+// Returns the user's copy of a session's preset (heap) where it was written after the session
+// began: one that began later knows which of the two it takes. NULL: there is none.
+char *app_file_copy(const struct session_record *r);
+void app_file_find(struct app *app); // decides which file it is (file_path)
+void app_file_read(struct app *app); // reads it now, and reports changes
 void app_file_report(struct app *app);
 // Forgets the error that is shown if it is of that kind (error_kind): it is mended.
 void app_forget_error(struct app *app, enum error_kind kind);

@@ -238,14 +238,11 @@ static void draw_message(struct app *app, const struct pane *p)
             m = NULL;
         if (best && app->unix_now - best->finished > NEWS_SECONDS)
             best = NULL;
-        char at[16], speed[32], faster[32] = "";
+        char at[16], text[BEST_STEP_SIZE];
         if (best && (!m || best->finished > m->at)) {
-            double before = o->curve.count > 1 ? best[-1].seconds : 0;
             text_clock(best->finished, at);
-            if (before > 0)
-                snprintf(faster, sizeof faster, " (+%.1f %%)", 100 * (before / best->seconds - 1));
-            pane_line(p, 0, 1, STYLE_TEXT, "%s  best  trial %" PRId64 ": %s%s", at, best->number,
-                      speed_text(&o->record, best->seconds, speed), faster);
+            pane_line(p, 0, 1, STYLE_TEXT, "%s  %s", at,
+                      best_step_text(&app->model, o->curve.count - 1, text));
         } else if (m) {
             text_clock(m->at, at);
             bool bad = str_equal(m->level, "warning") || str_equal(m->level, "error");
@@ -316,11 +313,11 @@ static void put_item(struct footer *f, const struct footer_item *item, bool curr
     f->col += item->gap;
 }
 
-// Draws the keys by use: those that are wanted most, the names of screens, then those of this
-// screen and the rest, as far as there is room; the way out is always last.
+// Draws the two keys that are wanted most, the screens by name, then the keys of this screen and
+// the rest, as far as there is room; the way out is always last.
 static void draw_footer(struct app *app, const struct pane *p)
 {
-    static const enum action first[] = {ACT_PAUSE, ACT_EDIT, ACT_EXPORT, ACT_HELP};
+    static const enum action first[] = {ACT_PAUSE, ACT_HELP};
     enum { FIRST = sizeof first / sizeof *first };
     struct footer f = {.app = app, .pane = p, .col = p->cols > 30};
     struct footer_item list[ACT_COUNT];
@@ -351,11 +348,12 @@ static void draw_footer(struct app *app, const struct pane *p)
                 !(none && app_disabled(app, (enum action)a)))
                 list[count++] = action_item(app, (enum action)a);
         }
-    // Names of screens are left out before the keys of this one.
+    // Names of screens are whole where all keys of this one have room beside them.
+    int own_keys = 0;
     for (int i = 0; i < count; i++)
-        cols -= actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
+        own_keys += actions[list[i].action].views != everywhere ? list[i].width + 1 : 0;
     for (; tabs < TABS_KEYS; tabs++) {
-        int width = 0;
+        int width = tabs == TABS_TITLES ? own_keys : 0;
         for (int i = 0; i < VIEW_COUNT; i++)
             width += tab_item(app, i, tabs).width;
         if (width <= cols)

@@ -19,21 +19,22 @@ struct space_file_basis app_file_basis(const struct app *app)
     };
 }
 
-// Takes the user's copy of a preset for the open session's file where it was written after the
-// session began: a session that began later knows which of the two it takes.
-void app_file_find(struct app *app)
+char *app_file_copy(const struct session_record *r)
 {
-    const struct session_record *r = &app->model.open.record;
     char *copy = NULL;
     struct stat st;
     bool shipped = r->id && r->path && script_is_shipped(r->path, &copy);
-    free(app->file_path);
-    app->file_path = NULL;
     if (shipped && copy && stat(copy, &st) == 0 &&
         (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec > r->created)
-        app->file_path = copy;
-    else
-        free(copy);
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+void app_file_find(struct app *app)
+{
+    free(app->file_path);
+    app->file_path = app_file_copy(&app->model.open.record);
 }
 
 void app_file_report(struct app *app)
@@ -104,7 +105,10 @@ void app_edit(struct app *app, const char *path, int line)
     app_forget_error(app, ERROR_OF_COMMAND); // an earlier editor may have failed
     app->edit_line = line;
     if (shipped && !copy) {
-        app_say(app, STYLE_WARN, "%s ships with tilewalk and is not edited", path);
+        app_say(app, STYLE_WARN,
+                "%s ships with tilewalk and stays as it is; a copy of it beside your copy of the "
+                "preset would be read instead",
+                path);
     } else if (shipped && !file_exists(copy)) {
         free(app->copy_path);
         app->copy_path = mem_strdup(copy);

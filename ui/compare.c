@@ -32,11 +32,10 @@ static double speed(const struct mark *k, double seconds)
 
 // --- strategies ---
 
-static bool is_of(const struct compare_group *g, const struct session_record *r)
+bool compare_repeats(const struct session_record *a, const struct session_record *b)
 {
-    return str_equal(g->first->strategy, r->strategy) &&
-           str_equal(stored_beginning(g->first), stored_beginning(r)) &&
-           !compare_apart(g->first, r);
+    return str_equal(a->strategy, b->strategy) &&
+           str_equal(stored_beginning(a), stored_beginning(b)) && !compare_apart(a, b);
 }
 
 static int compare_means(const void *a, const void *b)
@@ -109,7 +108,7 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
     for (int i = 0; i < c->comparable; i++) {
         const struct session_record *r = &c->row[i].mark->record;
         struct compare_group *g = c->group;
-        while (g < c->group + c->group_count && !is_of(g, r))
+        while (g < c->group + c->group_count && !compare_repeats(g->first, r))
             g++;
         if (g == c->group + c->group_count)
             c->group[c->group_count++] = (struct compare_group){.first = r};
@@ -122,7 +121,7 @@ void compare_marks(struct comparison *c, const struct mark *mark, int count)
         double squares = 0;
         for (int j = 0; j < c->comparable; j++) {
             double off = c->row[j].best - c->group[i].mean;
-            if (is_of(&c->group[i], &c->row[j].mark->record))
+            if (compare_repeats(c->group[i].first, &c->row[j].mark->record))
                 squares += off * off;
         }
         c->group[i].deviation = c->group[i].runs > 1 ? sqrt(squares / (c->group[i].runs - 1)) : 0;

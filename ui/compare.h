@@ -61,6 +61,9 @@ enum compare_fit compare_fit(const struct session_record *a, const struct sessio
 // Returns the first thing in which two comparable sessions differ, so that a mean of both would
 // mean nothing: "space", "settings", "files", "driver"; NULL: none.
 const char *compare_apart(const struct session_record *a, const struct session_record *b);
+// True when both are of one strategy with the same options, began alike and are not apart: repeats,
+// of which there may be a mean.
+bool compare_repeats(const struct session_record *a, const struct session_record *b);
 void compare_marks(struct comparison *c, const struct mark *mark, int count);
 
 #endif

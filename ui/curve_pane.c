@@ -88,6 +88,9 @@ static void add_run(struct curve_runs *r, struct curve_run run, const struct cur
                     double end)
 {
     double x = 0;
+    char strategy[STRATEGY_TEXT];
+    snprintf(run.name, sizeof run.name, "%lld %s", (long long)record->id,
+             strategy_text(record->strategy, false, strategy));
     run.point = mem_alloc((size_t)c->count * sizeof *run.point);
     for (int i = 0; i < c->count; i++) {
         if (!(c->step[i].seconds > 0))
@@ -132,8 +135,8 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
         r->peak = o->record.flop / o->record.best_seconds * per_flops / share;
     if (o->state == STATE_RUNNING || o->state == STATE_PAUSED)
         r->right = axis_x(axis, (double)o->record.budget_trials, o->record.budget_seconds, 0);
-    add_run(r, (struct curve_run){.id = o->record.id, .letter = letter_of_open(m)}, &o->curve,
-            &o->record, axis, per_flops, end_of_open(m, unix_now, axis));
+    add_run(r, (struct curve_run){.letter = letter_of_open(m)}, &o->curve, &o->record, axis,
+            per_flops, end_of_open(m, unix_now, axis));
     for (int i = 0; i < m->mark_count && !alone; i++) {
         const struct mark *k = &m->mark[i];
         if (k->id == o->record.id)
@@ -143,9 +146,10 @@ void curve_runs_take(struct curve_runs *r, const struct model *m, double unix_no
             r->left_out[fit]++;
             continue;
         }
-        bool apart = compare_apart(&o->record, &k->record) != NULL;
-        struct curve_run run = {
-            .id = k->id, .letter = k->letter, .apart = apart, .level = apart && !mark_runs(m, k)};
+        bool other = compare_apart(&o->record, &k->record) != NULL;
+        struct curve_run run = {.letter = k->letter,
+                                .apart = !compare_repeats(&o->record, &k->record),
+                                .level = other && !mark_runs(m, k)};
         add_run(r, run, &k->curve, &k->record, axis, per_flops, end_of_mark(m, k, unix_now, axis));
     }
 }
@@ -303,10 +307,7 @@ static struct legend make_legend(const struct pane *p, const struct curve_runs *
     struct legend l = {0};
     for (int i = 0; i < r->count && i < most; i++) {
         struct entry e = {.style = run_style(&r->run[i]), .letter = r->run[i].letter};
-        if (i == 0)
-            snprintf(e.name, sizeof e.name, "this session");
-        else
-            snprintf(e.name, sizeof e.name, "session %lld", (long long)r->run[i].id);
+        snprintf(e.name, sizeof e.name, "%s", r->count > 1 ? r->run[i].name : "this session");
         if (run_best(&r->run[i]) > 0)
             print_speed(e.value, r, run_best(&r->run[i]));
         else

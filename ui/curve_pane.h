@@ -97,10 +97,10 @@ void curve_draw_plot(const struct plot *plot, const struct pane *p, const enum s
 #define MOST_RUNS (MODEL_MOST_MARKS + 1)
 
 struct curve_run {
-    int64_t id;
+    char name[24]; // in the legend: "3 opevo"
     char letter;
-    bool apart; // from the open one (compare_apart): not in the mean
-    bool level; // apart and not running: its best is a level to compare with
+    bool apart; // no repeat of the open one (compare_repeats): not in the mean
+    bool level; // of another space and not running: its best is a level to compare with
     struct plot_point *point;
     int count;
     double end;    // x: where it is now, or ended

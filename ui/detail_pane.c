@@ -21,6 +21,12 @@ struct writer {
     bool loose; // there is room for blank lines
 };
 
+// Adds words on as many rows as they take.
+static void add_words(struct writer *w, enum style style, const char *text)
+{
+    w->lines.row = pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, style, text);
+}
+
 // --- the result ---
 
 // Appends "race      43.69 TFLOPS  0.393 ms", or "43.69 TFLOPS  0.393 ms ±0.7 %" as measured.
@@ -41,17 +47,19 @@ static void add_result(struct writer *w, const struct trial *t)
     if (t->told == 0 || t->outcome != OUTCOME_OK) {
         lines_add(&w->lines, trial_style(&w->app->model, t), "%s%s%s",
                   trial_word(&w->app->model, t), t->phase[0] ? " in phase " : "", t->phase);
-        w->lines.row =
-            pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, STYLE_TEXT, t->reason);
+        add_words(w, STYLE_TEXT, t->reason);
     } else {
         // The result that ranks it.
         struct model *m = &w->app->model;
-        double best = m->open.record.best_seconds, own = trial_rank(t).seconds;
+        double own = trial_rank(t).seconds;
+        double gain = own > 0 ? 100 * (m->open.record.best_seconds / own - 1) : -100;
         struct str text = {0};
         add_time_of(m, t, trial_shows_race(t), &text);
-        str_printf(&text, "  %s", trial_word(m, t));
-        if (best > 0 && own > 0 && t->ask != m->open.record.best_ask)
-            str_printf(&text, "  vs best %+.1f %%", 100 * (best / own - 1));
+        // One that was stopped early says so below; that others are ok, their times say.
+        if (trial_shows_race(t) || t->ask == m->open.record.best_ask)
+            str_printf(&text, "  %s", trial_word(m, t));
+        if (gain > -100 && t->ask != m->open.record.best_ask)
+            str_printf(&text, "  vs best %+.*f %%", fabs(gain) < 9.95, gain);
         lines_add(&w->lines, trial_style(m, t), "%s", str_text(&text));
         str_finish(&text);
     }
@@ -90,8 +98,7 @@ static void add_config(struct writer *w, const struct trial *t)
     const struct space *s = w->app->model.open.space;
     struct part part[SPACE_MAX_PARAMS];
     if (!s) {
-        w->lines.row = pane_wrapped(w->lines.p, w->lines.row, 0, w->lines.p->cols, STYLE_WARN,
-                                    w->app->model.open.trouble.text);
+        add_words(w, STYLE_WARN, w->app->model.open.trouble.text);
         return;
     }
     int count = 0;
@@ -124,8 +131,8 @@ static void add_config(struct writer *w, const struct trial *t)
         if (used <= w->lines.p->cols)
             break;
     }
-    w->loose = w->lines.row - w->first + lines + 6 <=
-               w->lines.p->rows; // two blank lines, four texts to come
+    w->loose = w->lines.row - w->first + lines + 8 <=
+               w->lines.p->rows; // two blank lines, six rows to come
     w->lines.row += w->loose;
     for (int i = 0; i < count; i++) {
         const char *value = strchr(part[i].text, ' ');
@@ -229,25 +236,24 @@ void detail_pane_draw(struct app *app, struct detail_pane *state, const struct p
         }
     bool spills = t.statistic[STATISTIC_SPILLS] > 0;
     if (text.length)
-        lines_add(&w.lines, spills ? STYLE_WARN : STYLE_TEXT, "%s", str_text(&text));
+        add_words(&w, spills ? STYLE_WARN : STYLE_TEXT, str_text(&text));
     str_finish(&text);
     if (t.clocks[0])
-        w.lines.row = pane_wrapped(p, w.lines.row, 0, p->cols,
-                                   t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
+        add_words(&w, t.is_unsteady ? STYLE_WARN : STYLE_TEXT, t.clocks);
     const double seconds[] = {t.compile_s, t.pipeline_s, t.device_s};
     for (int i = 0; i < 3; i++)
         if (seconds[i] > 0)
             str_printf(&text, "%s%s %s", text.length ? "  " : "", phases[i],
                        text_time(seconds[i], time));
     if (text.length > 0)
-        lines_add(&w.lines, STYLE_TEXT, "%s", str_text(&text));
+        add_words(&w, STYLE_TEXT, str_text(&text));
     str_finish(&text);
     if (t.told) {
-        str_printf(&text, "generation %d  worker %d  after %s", t.generation, t.worker,
+        str_printf(&text, "gen %d  worker %d  after %s", t.generation, t.worker,
                    text_duration(t.elapsed_s, time));
         if (t.samples > 0)
             str_printf(&text, "  %d sample%s", t.samples, t.samples == 1 ? "" : "s");
-        lines_add(&w.lines, STYLE_TEXT, "%s", str_text(&text));
+        add_words(&w, STYLE_TEXT, str_text(&text));
         str_finish(&text);
     }
     state->text.count = w.lines.row + top;

@@ -235,6 +235,22 @@ static int draw_choice(const struct dialog *d, const struct field *f, const stru
     return row;
 }
 
+// Takes out what is too long from the first third on: names of files differ at their ends.
+static void shorten(char line[256], int cols)
+{
+    int more = text_columns(line) - cols;
+    if (more <= 0 || cols < 3)
+        return;
+    char *cut = line + cols / 3, *rest = cut + more + 1;
+    while ((*cut & 0xc0) == 0x80)
+        cut--;
+    while ((*rest & 0xc0) == 0x80)
+        rest++;
+    char end[256];
+    snprintf(end, sizeof end, "…%s", rest);
+    snprintf(cut, 256 - (size_t)(cut - line), "%s", end);
+}
+
 // Draws at most `most` lines of a text; returns the row after the last.
 static int draw_lines(const struct pane *p, int row, enum style style, const char *text, int most)
 {
@@ -248,6 +264,7 @@ static int draw_lines(const struct pane *p, int row, enum style style, const cha
         snprintf(line, sizeof line, "%.*s", length, text);
         if (!all && i == most - 1)
             snprintf(line, sizeof line, "... and %d more", left - i);
+        shorten(line, p->cols);
         pane_line(p, row++, 0, style, "%s", line);
         text += length + (text[length] == '\n');
     }

@@ -5,6 +5,7 @@
 #include "engine/speed.h"
 #include "report/text.h"
 #include "script/network.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +16,9 @@
 struct topic {
     const char *verb; // of the command line
     char id[24];
-    int64_t trials;     // spent
-    int64_t selected;   // number of the trial that is selected; 0: none that could be exported
-    char previewed[64]; // answers that the preview of an export was made for
+    int64_t trials;   // spent
+    int64_t selected; // number of the trial that is selected; 0: none that could be exported
+    char previewed[2 * LINE_SIZE]; // what the preview of an export was made for
 };
 
 // Adds a line on the session; the open one is read more often than the list.
@@ -25,11 +26,12 @@ static void describe(struct app *app, struct dialog *d, const struct session_row
 {
     const struct opened *o = &app->model.open;
     const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
-    char line[256], speed[32];
+    char line[512], speed[32], place[256];
     snprintf(line, sizeof line,
              "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
              r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, r->device);
+             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title,
+             session_place(r, place));
     dialog_add_line(d, line);
 }
 
@@ -90,6 +92,8 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
     else if (!str_equal(dialog_value(d, "best"), "1"))
         add_words(d, words, "--best", dialog_value(d, "best"));
     add_option(d, words, "--name", "name");
+    if (dialog_is_on(d, "force"))
+        add_words(d, words, "--force", NULL);
     if (verify)
         add_words(d, words, "--verify", NULL);
     if (verify)
@@ -105,21 +109,29 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
 static void show_preview(void *context, const struct job_record *job)
 {
     struct app *app = context;
-    if (app->dialog && dialog_has(app->dialog, "verify"))
-        dialog_set_preview(app->dialog, str_text(&job->output));
+    const char *output = str_text(&job->output);
     app->dirty = true;
+    if (!app->dialog || !dialog_has(app->dialog, "verify"))
+        return;
+    dialog_set_preview(app->dialog, job->exit_code ? "" : output);
+    if (job->exit_code)
+        dialog_fail(app->dialog, output);
 }
 
 static void preview_export(struct app *app, struct dialog *d, void *context)
 {
     struct topic *t = context;
     const char *words[DIALOG_MOST_WORDS] = {0};
-    char wanted[sizeof t->previewed];
+    char wanted[sizeof t->previewed] = "";
     struct err e;
     int n = 0;
-    snprintf(wanted, sizeof wanted, "%d %s %s", dialog_is_on(d, "selected"),
-             dialog_value(d, "best"), dialog_value(d, "name"));
-    if (export_words(d, context, words) || str_equal(wanted, t->previewed))
+    if (export_words(d, context, words))
+        return;
+    for (int i = 0; words[i]; i++) {
+        size_t length = strlen(wanted);
+        snprintf(wanted + length, sizeof wanted - length, "%s ", words[i]);
+    }
+    if (str_equal(wanted, t->previewed))
         return;
     memcpy(t->previewed, wanted, sizeof wanted);
     while (words[n] && !str_equal(words[n], "--verify")) // a preview measures nothing
@@ -564,6 +576,7 @@ void ask_copy(struct app *app, const char *path, const char *copy)
                     dialog_text(d, "%s ships with tilewalk and stays as it is. Your copy:", path));
     dialog_add_line(d, copy);
     dialog_add_line(d, "From then on `tune` takes the copy, unless it is told --shipped.");
+    dialog_add_line(d, "Rules and code that it includes from lua/ stay as they are, too.");
 }
 
 // --- a typed command that cannot be taken back ---
@@ -685,6 +698,7 @@ void open_session_dialog(struct app *app, enum action a)
         dialog_add_text(d, "name", "Name of the files", "");
         dialog_add_check(d, "verify", "run, compare and time again before writing", on_device);
         dialog_add_text(d, "slower", "Slower by at most, % (5)", "");
+        dialog_add_check(d, "force", "replace files that another session left there", false);
     } else if (a == ACT_DUPLICATE) {
         add_search_fields(d, r->strategy, budget);
     }

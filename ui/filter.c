@@ -24,7 +24,7 @@ enum op { OP_EQUAL, OP_UNEQUAL, OP_LESS, OP_AT_MOST, OP_GREATER, OP_AT_LEAST, OP
     F(NUMBER, "number") F(ASK, "ask") F(GENERATION, "generation") F(WORKER, "worker") \
     F(REGISTERS, "registers") F(SPILLS, "spills") F(SHARED, "shared") \
     F(OCCUPANCY, "occupancy") F(CODE_SIZE, "code_size") F(PARENT, "parent") \
-    F(OUTCOME, "outcome") F(EARLY, "early") \
+    F(OUTCOME, "outcome") F(EARLY, "early") F(FAILED, "failed") \
     F(REASON, "reason") F(PHASE, "phase")
 #define SESSION_FIELDS(F) \
     F(ID, "id") F(SEED, "seed") F(TRIALS, "trials") F(BUDGET, "budget") F(BEST, "best") \
@@ -212,11 +212,11 @@ static bool set_number(const struct filter *f, struct node *n, const char *name,
 
 static const char *set_word(const void *context, size_t i)
 {
-    static const char *const early_words[] = {"no", "yes"};
+    static const char *const yes_words[] = {"no", "yes"};
     const struct node *n = context;
     return n->param                    ? n->param->label[i]
            : n->field == FIELD_OUTCOME ? outcome_name((enum outcome)i)
-                                       : early_words[i];
+                                       : yes_words[i];
 }
 
 // Reads "16,4,16" or "n,m,k", in brackets or not, into the slots.
@@ -315,9 +315,11 @@ static bool trial_holds(const struct filter *f, const struct node *n, const stru
     if (n->sort == SORT_SET && n->param)
         return t->has_config &&
                n->holds[t->config.slot[n->param->offset + (n->part > 0 ? n->part - 1 : 0)]];
+    bool failed = t->outcome != OUTCOME_OK && t->outcome != OUTCOME_REJECTED;
     if (n->sort == SORT_SET)
-        return t->told &&
-               n->holds[n->field == FIELD_OUTCOME ? (int)t->outcome : (int)t->early_stopped];
+        return t->told && n->holds[n->field == FIELD_OUTCOME  ? (int)t->outcome
+                                   : n->field == FIELD_FAILED ? (int)failed
+                                                              : (int)t->early_stopped];
     if (n->sort == SORT_LIST) {
         const int32_t *slot = t->config.slot + n->param->offset;
         if (!t->has_config)
@@ -549,7 +551,7 @@ static bool set_word_alone(struct filter *f, struct node *n, const char *word, b
         return err_set(e, "'%s' is an outcome: outcome=%s", word, word);
     if (!set_name(f, n, word, e))
         return false;
-    return n->field == FIELD_EARLY
+    return n->field == FIELD_EARLY || n->field == FIELD_FAILED
                ? set_value(f, n, OP_EQUAL, "yes", e)
                : err_set(e, "'%s' needs = != < <= > >= : or ~ and a value after it", word);
 }

@@ -13,7 +13,8 @@
 // Trials: a NAME is a parameter, a part of one (tile_k[2] or tile_k.2, counted from 1 as in space
 // files), or one of filter_fields; a parameter stands before a field. A dot before the name says
 // that it is a field: .registers, where the space has a parameter of that name. `early` alone means
-// early=yes; no other word stands alone. Speeds and times are those that are shown (text.h).
+// early=yes, `failed` failed=yes (measured and not ok); no other word stands alone. Speeds and
+// times are those that are shown (text.h).
 // Whole factorizations and permutations are equal to lists, tile_k=16,4,16. Measured numbers
 // (speed, time, spread) are equal to what they round to: tflops=41.3. What a trial does not have
 // (the speed of one that failed, the outcome of one in flight) matches no term at all, so that `not

@@ -95,8 +95,7 @@ void factor_add_value(const struct space *s, struct factor f, const struct confi
         value_add_text(p, v, out);
 }
 
-// Appends the first letter, and the first one that those with the same beginning do not have there.
-static void add_label(const struct param *p, int i, struct str *out)
+void label_add_brief(const struct param *p, int i, struct str *out)
 {
     const char *own = p->label[i];
     size_t at = 1;
@@ -125,7 +124,7 @@ void factor_add_brief(const struct space *s, struct factor f, const struct confi
         for (int i = 0; i < p->width; i++)
             str_printf(out, "%.1s", p->label[v[i]]);
     else
-        add_label(p, v[0], out);
+        label_add_brief(p, v[0], out);
 }
 
 enum style factor_style(const struct space *s, struct factor f, const struct config *c)
@@ -204,6 +203,26 @@ const char *time_number(const struct model *m, double seconds, char out[24])
     out[0] = '\0';
     if (seconds > 0 && per > 0)
         snprintf(out, 24, "%.*f", decimals(m->open.record.best_seconds * per), seconds * per);
+    return out;
+}
+
+char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE])
+{
+    const struct opened *o = &m->open;
+    const struct best_step *s = &o->curve.step[step];
+    const struct network_summary *n = &o->network;
+    bool whole = o->record.scheduler != NULL;
+    double before = step > 0 && s->seconds > 0 ? s[-1].seconds / s->seconds : 0;
+    char task[64] = "", best[32], change[32] = "";
+    for (int i = 0; whole && i < n->round_count; i++)
+        if (n->round[i].told && n->round[i].all_trials == s->number)
+            snprintf(task, sizeof task, "%.40s, ", n->task[n->round[i].task - 1].task->name);
+    if (before > 0)
+        snprintf(change, sizeof change, " (%+.1f %%)", 100 * ((whole ? 1 / before : before) - 1));
+    snprintf(out, BEST_STEP_SIZE, "best  %strial %" PRId64 ": %s%s%s", task, s->number,
+             whole ? "sum of parts " : "",
+             whole ? text_time(s->seconds, best) : speed_text(&o->record, s->seconds, best),
+             change);
     return out;
 }
 

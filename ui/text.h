@@ -23,7 +23,10 @@ void value_add_text(const struct param *p, const int32_t *v, struct str *out);
 // Appends the value of a factor: "16", "n,m,k", "-" where the configuration has no such parameter.
 void factor_add_value(const struct space *s, struct factor f, const struct config *c,
                       struct str *out);
-// Does so in few columns: labels have two letters that tell them apart, orders a letter an item.
+// Appends two letters of a label: the first, and the first one that those with the same beginning
+// do not have there.
+void label_add_brief(const struct param *p, int i, struct str *out);
+// Appends the value in few columns: labels so, orders a letter an item.
 void factor_add_brief(const struct space *s, struct factor f, const struct config *c,
                       struct str *out);
 // Returns the colours of the value of a factor: ordered ones for numbers by their place in the
@@ -48,7 +51,11 @@ const char *no_trial_text(const struct model *m);
 const char *speed_number(const struct model *m, double flops, char out[24]);
 const char *time_number(const struct model *m, double seconds, char out[24]);
 const char *model_time_unit(const struct model *m, double *per_second); // "s", "ms", "us"
-const char *trial_word(const struct model *m, const struct trial *t);   // "BEST", "early", "wrong"
+// Writes a step of the curve of the open session: "best  trial 45: 43.69 TFLOPS (+40.0 %)"; of a
+// network the task whose kernel it was, and the time of the network.
+#define BEST_STEP_SIZE 144
+char *best_step_text(const struct model *m, int step, char out[BEST_STEP_SIZE]);
+const char *trial_word(const struct model *m, const struct trial *t); // "BEST", "early", "wrong"
 enum style trial_style(const struct model *m, const struct trial *t);
 
 // --- sessions in lists ---

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "engine/speed.h"
 #include "filter.h"
-#include "screen.h"
+#include "text.h"
 #include "widget.h"
 
 #include <inttypes.h>
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define ENTRY_BEST_SIZE 96
 
 enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
 
@@ -31,7 +29,7 @@ struct entry {
 struct entries {
     struct entry *entry;
     int count, capacity;
-    char (*best)[ENTRY_BEST_SIZE]; // texts of new bests
+    char (*best)[BEST_STEP_SIZE]; // texts of new bests
 };
 
 static const char *const entry_levels[LEVEL_COUNT] = {"debug", "info", "warning", "error"};
@@ -77,15 +75,8 @@ static void collect(const struct app *app, struct log_view *v)
             if (e.level == LEVEL_DEBUG && str_starts(m->text, "worker "))
                 e.word = "worker";
         } else if (best < bests && best_at <= line_at) {
-            // "best  trial 45: 43.69 TFLOPS (+40.0 %)"
-            char *text = l->best[best];
             const struct best_step *step = &o->curve.step[best];
-            char speed[32];
-            int n = snprintf(text, ENTRY_BEST_SIZE, "best  trial %" PRId64 ": %s", step->number,
-                             speed_text(&o->record, step->seconds, speed));
-            if (best > 0 && step->seconds > 0)
-                snprintf(text + n, ENTRY_BEST_SIZE - (size_t)n, " (+%.1f %%)",
-                         100 * (step[-1].seconds / step->seconds - 1));
+            char *text = best_step_text(&app->model, best, l->best[best]);
             e = (struct entry){INT64_MIN + step->number, step->finished, LEVEL_INFO, "info", text};
             best++;
         } else {

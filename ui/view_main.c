@@ -13,12 +13,12 @@
 static void lay_out_four(struct layout *l, int rows, int cols, bool carpet)
 {
     if (carpet) {
-        int left = cols * 3 / 5, right = cols - left, bottom = rows / 5;
-        int top = (rows - bottom) * 9 / 20, middle = rows - bottom - top;
+        int left = cols * 3 / 5, right = cols - left, low = rows / 5;
+        int top = (rows - low) * 2 / 5;
         l->pane[PANE_CURVE] = (struct rect){0, 0, rows, left};
         l->pane[PANE_TRIALS] = (struct rect){0, left, top, right};
-        l->pane[PANE_DETAIL] = (struct rect){top, left, middle, right};
-        l->pane[PANE_WORKERS] = (struct rect){top + middle, left, bottom, right};
+        l->pane[PANE_DETAIL] = (struct rect){top, left, rows - top - low, right};
+        l->pane[PANE_WORKERS] = (struct rect){rows - low, left, low, right};
         return;
     }
     // The population has many columns and the detail many words; a curve can be any width.
@@ -92,8 +92,8 @@ struct main_view {
     struct detail_pane detail;
 };
 
-static const char *const pane_names[PANE_COUNT] = {"Curve",  "Population", "Trials",
-                                                   "Detail", "Workers",    "Log"};
+static const char *const pane_names[PANE_COUNT] = {"Curve",  "Detail",  "Population",
+                                                   "Trials", "Workers", "Log"};
 
 static void view_main_init(void *state)
 {
@@ -133,8 +133,7 @@ static void add_tabs(const struct main_view *v, const char *title, int cols, cha
     }
     const char *gap = "";
     note[0] = '\0';
-    for (int i = v->layout.kind == LAYOUT_TABBED ? PANE_POPULATION : PANE_CURVE; i < PANE_COUNT;
-         i++) {
+    for (int i = v->layout.kind == LAYOUT_TABBED ? PANE_DETAIL : PANE_CURVE; i < PANE_COUNT; i++) {
         size_t n = strlen(note);
         snprintf(note + n, 64 - n, "%s%s", gap, pane_names[i]);
         gap = " | ";

@@ -33,9 +33,9 @@
 
 enum main_pane {
     PANE_CURVE,
+    PANE_DETAIL, // enter leads to it
     PANE_POPULATION,
     PANE_TRIALS,
-    PANE_DETAIL,
     PANE_WORKERS,
     PANE_LOG, // never among the four: the screen has a message row anyway
     PANE_COUNT

@@ -155,14 +155,12 @@ static void draw_number(const struct grid *l, const struct map_cell *c, int row,
     int wide = l->width - 1;
     bool best = m->statistic == STATISTIC_BEST && c->best_ask == l->app->model.open.record.best_ask;
     number_text(l->app, m, cell_value(c, m->statistic), number);
-    if ((int)strlen(number) > wide)
-        snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
     bool single = cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT;
-    const char *mark = (int)strlen(number) >= wide ? ""
-                       : best                      ? "*"
-                       : is_on_front(m, c)         ? "^"
-                       : single                    ? "~"
-                                                   : "";
+    const char *mark = best ? "*" : is_on_front(m, c) ? "^" : single ? "~" : "";
+    if ((int)(strlen(number) + strlen(mark)) > wide) // the mark says more than digits do
+        snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
+    if ((int)(strlen(number) + strlen(mark)) > wide)
+        mark = "";
     int length = snprintf(text, sizeof text, "%s%s", mark, number);
     // Blanks beside it, where shades would run into the digits.
     int at = int_max(wide - length + 1, 0) / 2, before = at > 0, behind = at + length < wide;
@@ -248,7 +246,7 @@ static void draw_legend(const struct grid *l)
     snprintf(text[0], 80, "· not visited %d", count[CELL_UNVISITED]);
     snprintf(text[1], 80, "x all failed %d", count[CELL_FAILED]);
     snprintf(text[2], 80, "/ excluded %d", count[CELL_EXCLUDED]);
-    snprintf(text[3], 80, "%d measured, %d by one trial (~)", count[CELL_MEASURED], single);
+    snprintf(text[3], 80, "%d measured, %d once (~)", count[CELL_MEASURED], single);
     snprintf(text[4], 80, "%d on the front of time and energy (^)", m->front.count);
     for (int i = 0; i < 4 + (m->front.count > 0); i++) {
         col = flow_to(&f, text_columns(text[i]));

@@ -42,9 +42,11 @@ static void add_cell(struct sheet *s)
                          outcome_name((enum outcome)i), c->outcome[i]);
         length += (size_t)n < sizeof text - length ? (size_t)n : sizeof text - 1 - length;
     }
-    lines_add(&s->lines, STYLE_TEXT, "trials %" PRId64 "   ok %" PRId64 "   failed %" PRId64 "%s",
-              cell_trials(c), c->outcome[OUTCOME_OK], cell_trials(c) - c->outcome[OUTCOME_OK],
-              text);
+    bool narrow = s->lines.p->cols < 40; // the head of the screen has the unit
+    const char *gap = narrow ? " " : "   ";
+    lines_add(&s->lines, STYLE_TEXT, "trials %" PRId64 "%sok %" PRId64 "%sfailed %" PRId64 "%s",
+              cell_trials(c), gap, c->outcome[OUTCOME_OK], gap,
+              cell_trials(c) - c->outcome[OUTCOME_OK], text);
     if (c->outcome[OUTCOME_REJECTED])
         lines_add(&s->lines, STYLE_DIM, "rejected %" PRId64 " (cost no trial)",
                   c->outcome[OUTCOME_REJECTED]);
@@ -56,12 +58,12 @@ static void add_cell(struct sheet *s)
         char best[24], mean[24], worst[24], brief[SPACE_MAX_PARAMS][4];
         double per;
         bool low = s->lines.p->rows < HIGH_ROWS;
-        const char *gap = s->lines.p->cols < 40 ? " " : "   ";
         speed_number(m, c->best, best);
         speed_number(m, cell_value(c, STATISTIC_MEAN), mean);
         speed_number(m, c->worst, worst);
-        lines_add(&s->lines, STYLE_TEXT, "best %s%s%smean %s%sworst %s %s", best,
-                  c->best_raced ? " raced" : "", gap, mean, gap, worst, model_unit(m, &per));
+        lines_add(&s->lines, STYLE_TEXT, "best %s%s%smean %s%sworst %s%s%s", best,
+                  c->best_raced ? " raced" : "", gap, mean, gap, worst, narrow ? "" : " ",
+                  narrow ? "" : model_unit(m, &per));
         if (t && t->has_config) {
             lines_add(&s->lines, STYLE_HEAD, "best configuration, trial #%" PRId64, t->number);
             short_names(s->map->space, brief);
@@ -105,6 +107,19 @@ static int compare_bars(const void *a, const void *b)
     return x->values - y->values;
 }
 
+// True where cutting labels would make two of them one: "gro" of group2 and group4.
+static bool begin_alike(const struct axis *a, int cols)
+{
+    const struct param *p = a->param;
+    if (!p || !p->label || p->kind == PARAM_PERMUTATION)
+        return false;
+    for (int i = 1; i < p->count; i++)
+        for (int k = 0; k < i; k++)
+            if (!strncmp(p->label[i], p->label[k], (size_t)cols))
+                return true;
+    return false;
+}
+
 // Draws the best speed at each value of another parameter, or the mark of why there is none.
 static void add_bar(struct sheet *s, const struct projection *bar)
 {
@@ -121,11 +136,18 @@ static void add_bar(struct sheet *s, const struct projection *bar)
     // Labels are as wide as they need when all fit, else as wide as fits, from MIN_LABEL on.
     if (all > room)
         room = int_max(count ? room / count - 3 : 0, MIN_LABEL);
+    bool alike = begin_alike(&bar->x, room);
     for (int i = 0; i < count; i++) {
         const struct map_cell *c = projection_at(bar, 0, i);
+        const struct param *param = bar->x.param;
         int wide = map_label(&bar->x, i, &text);
+        if (alike) {
+            text.length = 0;
+            label_add_brief(param, (int)bar->x.low[i], &text);
+            wide = int_min(text_columns(str_text(&text)), room);
+        }
         if (wide > room) // "n,m" of an order, not "n,m,"
-            wide = room - (bar->x.param->kind == PARAM_PERMUTATION && text.text[room - 1] == ',');
+            wide = room - (param->kind == PARAM_PERMUTATION && text.text[room - 1] == ',');
         if (col + wide + 2 > p->cols) {
             pane_text(p, s->lines.row, p->cols - 1, STYLE_DIM, "…");
             break;
@@ -197,7 +219,7 @@ static void draw_slice(const struct pane *p, int row, const struct projection *a
 // more than all there is: values were chosen together. Then they are marginal ones.
 static void importance_head(const struct importance *im, int cols, char out[128])
 {
-    char sum[40] = "", trials[40] = "";
+    char sum[40] = "", trials[40];
     double all = 0;
     for (int i = 0; i < im->count; i++)
         all += im->entry[i].factor.slot < 0 ? im->entry[i].share : 0;
@@ -207,11 +229,11 @@ static void importance_head(const struct importance *im, int cols, char out[128]
     snprintf(trials, sizeof trials, ", %" PRId64 " ok%s", im->used,
              im->used > IMPORTANCE_SAMPLE ? " (8192 drawn)" : "");
     const char *name = overlap ? "marginal importance" : "parameter importance";
-    snprintf(out, 128, "%s%s%s", name, sum, trials);
+    snprintf(out, 128, "%s%s%s", name, trials, sum);
     if ((int)strlen(out) >= cols)
-        snprintf(out, 128, "%s%s", name, overlap ? sum : trials);
+        snprintf(out, 128, "%s%s%s", name, trials, overlap ? ", overlapping" : "");
     if ((int)strlen(out) >= cols)
-        snprintf(out, 128, "%s%s", name, overlap ? ", overlapping" : "");
+        snprintf(out, 128, "%s%s", name, trials);
 }
 
 static const struct projection *along_of(const struct map *m, struct factor f)

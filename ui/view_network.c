@@ -6,6 +6,7 @@
 #include "app.h"
 #include "base/number.h"
 #include "curve_pane.h"
+#include "engine/speed.h"
 #include "report/text.h"
 #include "text.h"
 #include "widget.h"
@@ -183,6 +184,7 @@ struct spent spending_sum(const struct spending *s, double ran, int workers)
 #define BARE_ROWS  4 // smaller ones have no frame
 #define BARE_COLS  30
 #define MOST_SHAPE 24
+#define MOST_NAME  24
 #define LEAST_BAR  6
 #define MOST_BAR   30
 
@@ -235,8 +237,8 @@ static bool network_view_tick(struct app *app, void *state)
 
 static const struct table_column columns[NETWORK_COLUMNS] = {
     [NETWORK_OPERATION] = {"operator", 12, 0, 0, false},
-    [NETWORK_SHAPE] = {"shape", 14, 0, 6, false},
-    [NETWORK_USES] = {"uses", 4, 0, 9, true},
+    [NETWORK_SHAPE] = {"shape", 14, 0, 9, false},
+    [NETWORK_USES] = {"uses", 4, 0, 6, true},
     [NETWORK_START] = {"start", 9, 0, 7, true},
     [NETWORK_BEST] = {"best", 9, 0, 1, true},
     [NETWORK_SHARE] = {"share", 7, 0, 2, true},
@@ -253,22 +255,26 @@ struct network_table {
     int bar; // columns of the bar beside the share
 };
 
-// Chooses the columns. What they leave goes to the shape, then to the bar.
-static void fit_table(struct network_table *t, const struct pane *pane, bool is_weighed)
+// Chooses the columns. Names of operators are whole; what all leave goes to a short bar, the shape,
+// then to the bar.
+static void fit_table(struct network_table *t, const struct pane *pane,
+                      const struct network_row *row, int count)
 {
-    double per;
-    int left = pane->cols - 2;
+    int left = pane->cols - 2, names = 0;
+    bool is_weighed = false;
     memcpy(t->column, columns, sizeof columns);
-    for (int i = NETWORK_START; i <= NETWORK_BEST; i++)
-        snprintf(t->column[i].head, sizeof t->column->head, "%s %s", columns[i].head,
-                 model_time_unit(&t->app->model, &per));
+    for (int i = 0; i < count; i++) {
+        is_weighed |= row[i].weight != 1;
+        names = int_max(names, text_columns(row[i].operation));
+    }
+    t->column[NETWORK_OPERATION].least = int_clamp(names, 8, MOST_NAME);
     if (!is_weighed)
         t->column[NETWORK_WEIGHT].least = INT_MAX;
     table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
     for (int i = 0; i < NETWORK_COLUMNS; i++)
         left -= t->table.slot[i].width ? t->table.slot[i].width + TABLE_GAP : 0;
     if (t->table.slot[NETWORK_SHAPE].width) {
-        int more = int_clamp(left, 0, MOST_SHAPE - columns[NETWORK_SHAPE].least);
+        int more = int_clamp(left - LEAST_BAR - 1, 0, MOST_SHAPE - columns[NETWORK_SHAPE].least);
         t->column[NETWORK_SHAPE].least += more;
         left -= more;
     }
@@ -279,12 +285,14 @@ static void fit_table(struct network_table *t, const struct pane *pane, bool is_
     table_fit(&t->table, pane, t->column, NETWORK_COLUMNS, 1);
 }
 
+// Each time has its own unit: tasks of a network take from microseconds to seconds.
 static void put_seconds(const struct network_table *t, int row, enum network_column c,
                         enum style style, double seconds)
 {
-    char text[24];
-    time_number(&t->app->model, seconds, text);
-    table_put(&t->table, row, c, style, seconds > 0 ? text : "-");
+    char text[32] = "";
+    if (seconds > 0)
+        speed_time(&t->app->model.open.record, seconds, text);
+    table_put(&t->table, row, c, style, *text ? text : "-");
 }
 
 static void put_row(const struct network_table *t, int row, const struct network_row *r)
@@ -334,7 +342,7 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
     struct network_row row[NETWORK_MOST];
     int count = network_list(&app->model, app->unix_now, row);
     bool bare = box->rows < BARE_ROWS || box->cols < BARE_COLS;
-    char title[96], note[40];
+    char title[96], note[128], rows[64];
     network_sort(row, count, n->sort, !n->ascending);
     if (app->model.open.network_record.id)
         snprintf(title, sizeof title, "Tasks of %s: sum of uses x latency, by %.*s",
@@ -343,17 +351,20 @@ static void draw_operators(struct app *app, struct network *n, const struct pane
                  app->model.open.network_record.scheduler);
     else
         snprintf(title, sizeof title, "Operators: this session has one");
-    snprintf(note, sizeof note, "sort: %s %s", columns[n->sort].head, n->ascending ? "^" : "v");
     struct network_table t = {.app = app};
-    bool is_weighed = false;
-    for (int i = 0; i < count; i++)
-        is_weighed |= row[i].weight != 1;
-    struct pane pane = bare ? *box : pane_box(box, title, note, n->pane == PANE_OPERATORS);
-    fit_table(&t, &pane, is_weighed);
+    struct pane pane = *box;
+    if (!bare) // the frame is drawn when its note is known
+        pane = pane_part(box, 1, 1, box->rows - 2, box->cols - 2);
+    fit_table(&t, &pane, row, count);
     int head = pane.rows > 1, total = pane.rows - head - count >= 2;
+    list_fit(&n->list, count, pane.rows - head - 2 * total);
+    list_note(&n->list, "rows", rows);
+    snprintf(note, sizeof note, "%s%ssort: %s %s", rows, rows[0] ? "  " : "", columns[n->sort].head,
+             n->ascending ? "^" : "v");
+    if (!bare)
+        pane_box(box, title, note, n->pane == PANE_OPERATORS);
     if (head)
         table_put_heads(&t.table, &pane, 0);
-    list_fit(&n->list, count, pane.rows - head - 2 * total);
     for (int i = 0; list_shows(&n->list, n->list.top + i); i++) {
         put_row(&t, head + i, &row[n->list.top + i]);
         if (n->list.top + i != n->list.cursor)
@@ -389,10 +400,6 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
     snprintf(title, sizeof title, "Latency in %s by running time", model_time_unit(m, &per));
     const struct opened *o = &m->open;
     const struct network_summary *sum = &o->network;
-    // The curve of a network begins when the last task has a kernel, and others have better ones.
-    double start_s = o->record.scheduler ? sum->start_s
-                     : o->curve.count    ? o->curve.step[0].seconds
-                                         : 0;
     struct latency l = {.per = per};
     l.parts = mem_zero((size_t)o->curve.count + 1, sizeof *l.parts);
     l.whole = mem_zero((size_t)sum->whole_count + 1, sizeof *l.whole);
@@ -407,11 +414,6 @@ static void draw_latency(struct app *app, const struct network *n, const struct 
                  l.parts[l.part_count - 1].y, l.whole[l.whole_count - 1].y);
     else if (l.whole_count)
         snprintf(note, sizeof note, "B as a whole %.3g", l.whole[l.whole_count - 1].y);
-    else if (l.part_count && start_s > 0)
-        snprintf(note, sizeof note, "%.3g at start, %.3g now", start_s * per,
-                 l.parts[l.part_count - 1].y);
-    else if (l.part_count)
-        snprintf(note, sizeof note, "%.3g now", l.parts[l.part_count - 1].y);
     struct pane p = pane_box(box, title, note, n->pane == PANE_LATENCY);
     if (l.part_count || l.whole_count) {
         static const enum style styles[PLOT_MOST_SERIES] = {STYLE_SERIES, STYLE_BEST};
@@ -499,6 +501,11 @@ static bool network_view_act(struct app *app, void *state, enum action a)
             else
                 app_open_session(app, row.session);
         }
+        break;
+    case ACT_BACK: // from one of its tasks
+        if (!app->model.open.record.network)
+            return false;
+        app_open_session(app, app->model.open.record.network);
         break;
     case ACT_PIN:
     case ACT_WEIGH_MORE:

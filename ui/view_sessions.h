@@ -37,6 +37,8 @@ struct session_facts {
     int64_t id, ended;        // asks that had ended when it was read
     double active;            // unix time at which the last trial ended, or it was created
     double ran;               // running time then
+    double least;             // time of the last step of its curve, of a network the sum of its
+                              // parts; 0: none
     double spark[SPARK_COLS]; // best so far over its trials, of its best; NaN: nothing valid yet
 };
 
@@ -50,6 +52,7 @@ struct session_panel { // read of the session under the cursor
     int text_count;
     enum text_state text_state;
     const char *changed; // name of the text that is not as it was
+    char *copy;          // app_file_copy
     uint64_t stamp;      // of the files when they were compared
     double compared_at;
     int64_t best_ask; // the trial that the rest is about

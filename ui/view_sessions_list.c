@@ -16,6 +16,7 @@
 #define LEAST_PROBLEM 20
 #define MOST_PROBLEM  36
 #define LEAST_NOTE    12
+#define TIME_COLS     7 // "28.6 ms", of a network
 
 // --- order ---
 
@@ -136,6 +137,7 @@ static bool sessions_add_step(void *context, const struct best_step *step)
             break;
         s->facts->spark[i] = speed;
     }
+    s->facts->least = step->seconds;
     return true;
 }
 
@@ -168,10 +170,10 @@ bool sessions_read(struct app *app, struct sessions_view *v)
         f->id = r->id;
         f->ended = r->trials + r->rejected;
         f->active = r->created + (f->ended ? r->ran_seconds : 0);
-        f->ran = 0;
+        f->ran = f->least = 0;
         for (int k = 0; k < SPARK_COLS; k++)
             f->spark[k] = NAN;
-        store_each_best(app->model.store, r->id, 0, sessions_add_step, &reader, NULL);
+        session_each_best(app->model.store, r, sessions_add_step, &reader, NULL);
         double best = f->spark[SPARK_COLS - 1];
         for (int k = 0; k < SPARK_COLS; k++)
             f->spark[k] /= best;
@@ -201,12 +203,12 @@ static const struct table_column standard[SESSIONS_COLUMNS] = {
     [SESSIONS_STATE] = {"state", 7, 0, 2, false},
     [SESSIONS_SPACE] = {"space", 5, 0, 10, false},
     [SESSIONS_PROBLEM] = {"problem", 12, 0, 4, false},
-    [SESSIONS_DEVICE] = {"device", 10, 0, 8, false},
+    [SESSIONS_DEVICE] = {"device", 10, 0, 7, false},
     [SESSIONS_STRATEGY] = {"strategy", 8, 16, 6, false},
     [SESSIONS_SEED] = {"seed", 4, 0, 9, true},
     [SESSIONS_TRIALS] = {"trials", 6, 0, 3, true},
     [SESSIONS_BEST] = {"", 6, 0, 1, true},
-    [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 7, false},
+    [SESSIONS_CURVE] = {"curve", SPARK_COLS, 0, 8, false},
     [SESSIONS_ACTIVE] = {"active", 6, 0, 5, true},
     [SESSIONS_NOTE] = {"note", 4, 0, 11, false},
 };
@@ -257,8 +259,8 @@ static void fit_columns(struct sheet *l, const struct pane *p)
         problem = uint64_max(problem, strlen(r->title));
         device = uint64_max(device, (uint64_t)short_length(session_place(r, place)));
         note = uint64_max(note, r->note ? strlen(r->note) : 0);
-        c[SESSIONS_BEST].least =
-            int_max(c[SESSIONS_BEST].least, text_columns(session_best(r, l->per_flops, best)));
+        int wide = r->scheduler ? TIME_COLS : text_columns(session_best(r, l->per_flops, best));
+        c[SESSIONS_BEST].least = int_max(c[SESSIONS_BEST].least, wide);
     }
     c[SESSIONS_ID].least = int_max(2, snprintf(NULL, 0, "%" PRIu64, id));
     c[SESSIONS_SEED].least = snprintf(NULL, 0, "%" PRIu64, seed);
@@ -294,10 +296,12 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
               state_word(s->state, r));
     table_put(&l->table, row, SESSIONS_SPACE, STYLE_TEXT, r->name);
     table_put(&l->table, row, SESSIONS_PROBLEM, STYLE_TEXT, r->title);
-    // Names of devices differ at their ends: the beginning is cut.
+    // Names of devices differ at their ends: the beginning is cut. Other sources begin with what
+    // they are.
     const char *place = session_place(r, whole);
     int length = short_length(place), width = l->table.slot[SESSIONS_DEVICE].width;
-    int cut = length > width && width > 0 ? length - width + 1 : 0;
+    bool is_cut = length > width && width > 0 && str_equal(r->source, "device");
+    int cut = is_cut ? length - width + 1 : 0;
     table_printf(&l->table, row, SESSIONS_DEVICE, STYLE_TEXT, "%s%.*s", cut ? "…" : "",
                  length - cut, place + cut);
     table_put(&l->table, row, SESSIONS_STRATEGY, STYLE_TEXT,
@@ -306,6 +310,8 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
     table_printf(&l->table, row, SESSIONS_TRIALS, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials,
                  r->budget_trials);
     session_best(r, l->per_flops, text);
+    if (r->scheduler && f && f->least > 0)
+        text_time(f->least, text);
     table_put(&l->table, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
               text[0] ? text : "-");
     if (f && curve->width)

@@ -21,11 +21,12 @@ void sessions_finish_panel(struct session_panel *p)
 {
     arena_finish(&p->arena);
     free(p->best_config);
+    free(p->copy);
     *p = (struct session_panel){.id = 0};
 }
 
 // Compares the texts with the files when a file has another stamp. Returns true when it did.
-static bool compare_texts(struct session_panel *p, double now)
+static bool compare_texts(struct session_panel *p, const struct session_record *r, double now)
 {
     if (!p->text_count || (p->text_state != TEXT_UNREAD && now - p->compared_at < COMPARE_EVERY))
         return false;
@@ -33,8 +34,11 @@ static bool compare_texts(struct session_panel *p, double now)
     for (int i = 0; i < p->text_count; i++)
         stamp = file_stamp(p->text[i].path, stamp);
     p->compared_at = now;
+    bool had_copy = p->copy != NULL;
+    free(p->copy);
+    p->copy = app_file_copy(r);
     if (p->stamp == stamp)
-        return false;
+        return had_copy != (p->copy != NULL);
     p->stamp = stamp;
     p->text_state = TEXT_SAME;
     for (int i = 0; i < p->text_count && p->text_state == TEXT_SAME; i++) {
@@ -79,7 +83,7 @@ bool sessions_read_panel(struct app *app, struct sessions_view *v)
         arena_finish(&a);
         changed = true;
     }
-    changed |= compare_texts(p, app->now);
+    changed |= compare_texts(p, &row->record, app->now);
     return changed;
 }
 
@@ -100,8 +104,8 @@ static void write_fact(struct writer *w, const char *label, enum style style)
     w->text.length = 0;
 }
 
-static void write_results(struct writer *w, const struct session_panel *p,
-                          const struct session_row *s)
+static void write_results(struct writer *w, const struct sessions_view *v,
+                          const struct session_panel *p, const struct session_row *s)
 {
     const struct session_record *r = &s->record;
     char speed[32], seconds[32];
@@ -117,8 +121,16 @@ static void write_results(struct writer *w, const struct session_panel *p,
         str_add(&w->text, r->note);
         write_fact(w, "note", STYLE_STRONG);
     }
+    const struct session_facts *f = r->scheduler ? sessions_facts(v, r->id) : NULL;
+    if (f && f->least > 0) {
+        str_printf(&w->text, "sum of parts %s", text_time(f->least, speed));
+        write_fact(w, "best", STYLE_BEST);
+        return;
+    }
     if (!r->best_ask) {
-        str_add(&w->text, r->trials ? "nothing valid" : "no trial yet");
+        str_add(&w->text, !r->trials     ? "no trial yet"
+                          : r->scheduler ? "not every task has a kernel yet"
+                                         : "nothing valid");
         write_fact(w, "best", STYLE_DIM);
         return;
     }
@@ -147,7 +159,14 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     if (!s)
         return;
     const struct session_panel *read = v->panel.id == s->record.id ? &v->panel : &unread;
-    write_results(&w, read, s);
+    write_results(&w, v, read, s);
+    const struct session_record *r = &s->record;
+    bool real = str_equal(r->source, "device");
+    if (!str_equal(r->device, "none"))
+        str_printf(&w.text, "%s, driver %s%s%s", r->device, r->driver,
+                   r->cold ? ", timed cold" : "", real ? "" : "; ");
+    str_printf(&w.text, "%s%s", real ? "" : "times from ", real ? "" : r->source);
+    write_fact(&w, "device", STYLE_TEXT);
     bool own = read->text_count > 0 && read->changed == read->text[0].name;
     str_add(&w.text, s->record.path);
     if (read->text_state == TEXT_SAME)
@@ -161,9 +180,9 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     else if (read->text_state != TEXT_UNREAD)
         str_printf(&w.text, ": stale, %s %s (its text is kept)", read->changed,
                    read->text_state == TEXT_GONE ? "is gone" : "changed since");
-    write_fact(&w, "space", read->text_state > TEXT_SAME ? STYLE_WARN : STYLE_TEXT);
-    const struct session_record *r = &s->record;
-    bool real = str_equal(r->source, "device");
+    if (read->copy)
+        str_printf(&w.text, "; your copy was written since: %s", read->copy);
+    write_fact(&w, "space", read->text_state > TEXT_SAME || read->copy ? STYLE_WARN : STYLE_TEXT);
     char at[32], ago[24], time[32], strategy[256];
     time_t created = (time_t)r->created;
     struct tm tm;
@@ -183,10 +202,9 @@ void sessions_draw_panel(struct app *app, struct sessions_view *v, const struct 
     write_fact(&w, "created", STYLE_TEXT);
     str_printf(&w.text, "%s; seed %" PRIu64, strategy_text(r->strategy, true, strategy), r->seed);
     write_fact(&w, "strategy", STYLE_TEXT);
-    str_printf(&w.text, "%s, driver %s%s%s%s", r->device, r->driver, r->cold ? ", timed cold" : "",
-               real ? "" : "; times from ", real ? "" : r->source);
-    write_fact(&w, "device", STYLE_TEXT);
-    str_printf(&w.text, "%s, %s: %s configurations", r->name, r->title, r->size);
+    str_printf(&w.text, "%s, %s", r->name, r->title);
+    if (!r->scheduler)
+        str_printf(&w.text, ": %s configurations", r->size);
     write_fact(&w, "problem", STYLE_TEXT);
     if (read->best_config) {
         text_config(read->best_config, &w.text);

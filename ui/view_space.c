@@ -131,11 +131,13 @@ static void add_file_state(struct app *app, struct lines *l)
         if (f->legal[0])
             lines_add(l, str_equal(f->legal, "0") ? STYLE_BAD : STYLE_TEXT,
                       "%s legal configurations, exactly.", grouped(f->legal, size));
+        if (o->space && str_equal(f->size, o->space->size_text))
+            snprintf(in_use, sizeof in_use, "as many as");
+        else
+            grouped(o->space ? o->space->size_text : "0", in_use);
         lines_add(l, STYLE_TEXT,
-                  "%s points, in use %s; %s starts a new session with it, session %" PRId64
-                  " keeps its own.",
-                  grouped(f->size, size), o->space ? grouped(o->space->size_text, in_use) : "none",
-                  app_key_of(app, ACT_USE_NEW), o->record.id);
+                  "%s points, %s in session %" PRId64 "; %s starts a new session with it.",
+                  grouped(f->size, size), in_use, o->record.id, app_key_of(app, ACT_USE_NEW));
         break;
     case SPACE_FILE_GONE:
         lines_add(l, STYLE_WARN, "The file is gone; session %" PRId64 " has its own copy of it.",
@@ -331,11 +333,16 @@ static bool view_space_act(struct app *app, void *state, enum action a)
     }
     if (v->on_moves)
         return list_scroll(&v->moves, a);
-    int count = v->section == SECTION_PARAMS ? s->param_count : s->constraint_count;
-    struct list items = {.count = count, .cursor = v->cursor[v->section], .rows = v->list.rows};
+    // Rules follow the parameters.
+    int first = v->section == SECTION_RULES ? s->param_count : 0;
+    struct list items = {.count = s->param_count + s->constraint_count,
+                         .cursor = first + v->cursor[v->section],
+                         .rows = v->list.rows};
     if (!list_act(&items, a))
         return false;
-    select_item(v, items.cursor);
+    bool rule = items.cursor >= s->param_count;
+    v->section = rule ? SECTION_RULES : SECTION_PARAMS;
+    select_item(v, items.cursor - (rule ? s->param_count : 0));
     return true;
 }
 

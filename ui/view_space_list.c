@@ -236,8 +236,11 @@ void space_list_draw(struct app *app, struct space_view *v, const struct pane *p
 {
     const struct space *s = app->model.open.space;
     if (!s) {
-        pane_line(p, 0, 0, STYLE_WARN, "The space of this session does not load:");
-        pane_line(p, 1, 0, STYLE_WARN, "%s", app->model.open.trouble.text);
+        bool whole = app->model.open.record.scheduler != NULL;
+        int row = pane_wrapped(p, 0, 0, p->cols, whole ? STYLE_DIM : STYLE_WARN,
+                               whole ? "A network's spaces are those of its tasks (screen Network)."
+                                     : "The space of this session does not load:");
+        pane_wrapped(p, row, 0, p->cols, STYLE_WARN, app->model.open.trouble.text);
         return;
     }
     // Columns that are left out first, when there is no room: values, kind, used, neighbours.

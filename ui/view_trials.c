@@ -32,8 +32,9 @@ static void view_trials_finish(struct app *app, void *state)
 static void view_trials_opened(struct app *app, void *state)
 {
     struct trials_view *v = state;
-    (void)app;
-    v->session = -1; // the space may be another one at the same address
+    if (v->session != app->model.open.record.id)
+        v->text[0] = '\0'; // it is of the session that it was typed for
+    v->session = -1;       // the space may be another one at the same address
 }
 
 // --- rows that are wanted ---
@@ -150,11 +151,23 @@ static bool trials_filter_typed(struct app *app, void *context, enum prompt_even
     return true;
 }
 
+// Returns the field of the speeds that the columns show.
+static const char *speed_field(const struct app *app)
+{
+    double per;
+    const char *unit = model_unit(&app->model, &per);
+    return str_equal(unit, "TFLOPS") ? "tflops" : str_equal(unit, "GFLOPS") ? "gflops" : "rate";
+}
+
+// Offers one of the fields of speeds, which are the first.
 static const char *view_trials_filter_word(struct app *app, int n)
 {
+    enum { SPEEDS = 3 };
     const struct space *s = app->model.open.space;
     int params = s ? s->param_count : 0;
-    return n < params ? s->param[n].name : filter_fields[n - params];
+    return n < params    ? s->param[n].name
+           : n == params ? speed_field(app)
+                         : filter_fields[n - params - 1 + SPEEDS];
 }
 
 // --- keys ---
@@ -388,7 +401,7 @@ static void draw_status(struct app *app, const struct trials_view *v, const stru
     if (v->filter_error[0])
         pieces_add(&row, 1, STYLE_BAD, "filter: %s", v->filter_error);
     else if (v->typing && !v->filter)
-        pieces_add(&row, 1, STYLE_DIM, "such as: outcome=ok tflops>30 or not reason~\"memory\"");
+        pieces_add(&row, 1, STYLE_DIM, "such as: %s>30 not early or failed", speed_field(app));
     else
         pieces_add(&row, 2, STYLE_TEXT, "filter: %s", v->filter ? v->text : "none");
     pieces_draw(&row, p, 0, 3);

@@ -60,14 +60,20 @@ static struct range range_of(const struct definition *d, const struct define_sta
     }
 }
 
+void bounds_ranges(const struct definition *d, const struct define_stage *s, int node,
+                   const struct range *tensor, struct range *out)
+{
+    for (int i = 0; i <= node; i++) // axes of other stages' expressions count as 0
+        out[i] = d->node[i].op == NODE_AXIS && d->node[i].axis >= s->space + s->reduce
+                     ? (struct range){0, 0}
+                     : range_of(d, s, &d->node[i], out, tensor);
+}
+
 struct range bounds_range(const struct definition *d, const struct define_stage *s, int node,
                           const struct range *tensor)
 {
     struct range r[DEFINE_MAX_NODES];
-    for (int i = 0; i <= node; i++) // axes of other stages' expressions count as 0
-        r[i] = d->node[i].op == NODE_AXIS && d->node[i].axis >= s->space + s->reduce
-                   ? (struct range){0, 0}
-                   : range_of(d, s, &d->node[i], r, tensor);
+    bounds_ranges(d, s, node, tensor, r);
     return r[node];
 }
 

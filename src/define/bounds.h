@@ -20,6 +20,9 @@ struct range {
 // functions and divisions are unbounded.
 struct range bounds_range(const struct definition *d, const struct define_stage *s, int node,
                           const struct range *tensor);
+// The same of all nodes up to that one; `out` has room for DEFINE_MAX_NODES.
+void bounds_ranges(const struct definition *d, const struct define_stage *s, int node,
+                   const struct range *tensor, struct range *out);
 
 struct bad_read {
     int read, dimension; // the read (-1: there are too many to check), and which index of it

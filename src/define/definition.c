@@ -172,6 +172,13 @@ int definition_op(struct definition *d, enum node_op op, int a, int b, int c)
         return -1;
     if (op == NODE_SELECT && b == c)
         return b;
+    if (op == NODE_SELECT && d->node[b].is_real != d->node[c].is_real) {
+        int *whole = d->node[b].is_real ? &c : &b; // as a number it is one of the other's kind
+        if (d->node[*whole].op == NODE_NUMBER)
+            *whole = definition_number(d, d->node[*whole].number, true);
+        if (*whole < 0)
+            return -1;
+    }
     if (operands == 2 && !d->node[a].is_real && !d->node[b].is_real) {
         double x = d->node[a].number, y = d->node[b].number;
         bool adds = op == NODE_ADD || op == NODE_SUBTRACT;

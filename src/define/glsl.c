@@ -39,6 +39,8 @@ static void write_head(struct writer *w, const char *main)
         uses[d->tensor[i].element] = true;
     if (w->k->is_output)
         uses[output->element] = true;
+    if (w->t->shape)
+        uses[w->k->product.element] = true; // f16 also where all tensors are f32
     str_add(w->out, "#version 450\n#extension GL_EXT_control_flow_attributes : require\n");
     if (uses[ELEMENT_F16] || uses[ELEMENT_BF16])
         str_add(w->out, "#extension GL_EXT_shader_16bit_storage : require\n");

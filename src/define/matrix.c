@@ -23,8 +23,17 @@ static const char *sum_type(const struct writer *w)
     return w->p->inlined.node[w->k->stage.body].is_real ? "float" : "int";
 }
 
+// Returns the type of the elements of the factors' fragments. The tiles from which these are loaded
+// hold the bits of a type that GLSL does not have everywhere.
+static const char *factor_type(const struct writer *w)
+{
+    enum element e = w->k->product.element;
+    return element_floats[e].type ? element_floats[e].type : writer_element(e, false);
+}
+
 void writer_matrix_extensions(struct writer *w)
 {
+    const char *of_factors = element_floats[w->k->product.element].extension;
     static const char *const names[MATRIX_API_COUNT] = {
         [MATRIX_NV] = "#extension GL_NV_cooperative_matrix : require\n"
                       "#extension GL_NV_integer_cooperative_matrix : require\n",
@@ -35,6 +44,8 @@ void writer_matrix_extensions(struct writer *w)
     str_add(w->out, "#extension GL_KHR_memory_scope_semantics : require\n"
                     "#extension GL_KHR_shader_subgroup_basic : require\n");
     str_add(w->out, names[api]);
+    if (of_factors)
+        str_printf(w->out, "#extension %s : require\n", of_factors);
 }
 
 // --- macros ---
@@ -60,12 +71,12 @@ static void write_native_macros(struct writer *w)
 {
     const struct matrix_shape *s = w->t->shape;
     bool is_khr = api_of(w) == MATRIX_KHR;
-    const char *end = is_khr ? "" : "NV", *element = writer_element(w->k->product.element, false);
+    const char *end = is_khr ? "" : "NV";
     const char *const order[] = {is_khr ? "gl_CooperativeMatrixLayoutColumnMajor" : "true",
                                  is_khr ? "gl_CooperativeMatrixLayoutRowMajor" : "false"};
-    write_type(w, 'A', s->m, s->k, element);
-    write_type(w, 'B', s->k, s->n, element);
-    write_type(w, 'C', s->m, s->n, sum_type(w));
+    write_type(w, 'A', s->m, s->k, factor_type(w));
+    write_type(w, 'B', s->k, s->n, factor_type(w));
+    write_type(w, 'C', s->m, s->n, str_equal(s->sum, "u32") ? "uint" : sum_type(w));
     for (int f = 0; f < 2; f++)
         str_printf(w->out,
                    "#define load_%c(to, at) coopMatLoad%s(to, tile_%c, uint(at), %" PRId64
@@ -86,8 +97,13 @@ static void write_native_macros(struct writer *w)
 static void write_emulated_macros(struct writer *w)
 {
     const struct matrix_shape *s = w->t->shape;
-    const char *type = sum_type(w);
+    const char *type = sum_type(w), *from_bits = element_name(w->k->product.element);
+    bool is_bits = element_is_bits(w->k->product.element);
     int lanes = w->t->lanes, held = s->m * s->n / lanes;
+    str_printf(w->out,
+               is_bits ? "#define number_of(x) float_of_%s(uint(x))\n"
+                       : "#define number_of(x) %s(x)\n",
+               is_bits ? from_bits : type);
     str_printf(w->out,
                "#define FRAGMENT_A %s[%d]\n#define FRAGMENT_B %s[%d]\n#define FRAGMENT_C %s[%d]\n"
                "#define written_out [[dont_unroll]]\n"
@@ -99,8 +115,8 @@ static void write_emulated_macros(struct writer *w)
         bool by_rows = w->k->product.along[f] == (f == 0);
         str_printf(w->out,
                    "#define load_%c(to, at) written_out for (int e = 0; e < %d; e++) "
-                   "to[e] = %s(tile_%c[at + e %s %d * %" PRId64 " + e %s %d])\n",
-                   'a' + f, count, type, 'a' + f, by_rows ? "/" : "%", columns,
+                   "to[e] = number_of(tile_%c[at + e %s %d * %" PRId64 " + e %s %d])\n",
+                   'a' + f, count, 'a' + f, by_rows ? "/" : "%", columns,
                    matrix_tile_pitch(w->k, w->t, f), by_rows ? "%" : "/", columns);
     }
     str_printf(w->out,
@@ -152,7 +168,9 @@ static void write_fill(struct writer *w, int depth, int factor)
     writer_digits(w, depth + 2, "part", p->reduced);
     writer_indent(w, depth + 2);
     str_printf(w->out, "from = %s(", element);
+    w->as_bits = element_is_bits(p->element);
     writer_node(w, p->factor[factor]);
+    w->as_bits = false;
     str_add(w->out, ");\n");
     writer_line(w, depth + 1, "}");
     writer_line(w, depth + 1, "tile_%c[e / %" PRId64 " * %" PRId64 " + e %% %" PRId64 "] = from;",

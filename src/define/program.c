@@ -81,9 +81,8 @@ static bool add_kernel(struct program *p, const struct define_stage *s, const in
         find_staged(p, k, expression);
     bool ok = true;
     if (product_find(d, &k->stage, &k->product)) {
-        for (int i = 0; i < p->device.matrix.count; i++)
-            if (product_fits(&k->product, d->node[s->body].is_real, &p->device.matrix.shape[i]))
-                k->shape[k->shapes++] = p->device.matrix.shape[i];
+        k->shapes =
+            product_shapes(&k->product, d->node[s->body].is_real, &p->device.matrix, k->shape);
         int *factor = k->product.factor;
         for (int i = 0; i < 2 && k->shapes; i++)
             factor[i] = definition_substitute(d, factor[i], NULL, expression);

@@ -75,11 +75,26 @@ bool product_find(const struct definition *d, const struct define_stage *s, stru
            stage_points_of(s, out->reduced) >= LEAST_LENGTH;
 }
 
-bool product_fits(const struct product *p, bool is_real, const struct matrix_shape *shape)
+// Fills in the shapes that accumulate in the type, and returns how many there are.
+static int shapes_summing_in(enum element sum, const struct product *p,
+                             const struct matrix_units *units, struct matrix_shape *out)
 {
-    bool moves_bytes = p->element == ELEMENT_U8 || element_is_bits(p->element);
-    return !moves_bytes && str_equal(shape->input, element_name(p->element)) &&
-           str_equal(shape->sum, is_real ? "f32" : "i32");
+    int count = 0;
+    for (int i = 0; i < units->count; i++)
+        if (str_equal(units->shape[i].input, element_name(p->element)) &&
+            str_equal(units->shape[i].sum, element_name(sum)))
+            out[count++] = units->shape[i];
+    return count;
+}
+
+int product_shapes(const struct product *p, bool is_real, const struct matrix_units *units,
+                   struct matrix_shape *out)
+{
+    bool is_u8 = p->element == ELEMENT_U8;
+    if (units->api == MATRIX_NV && (is_u8 || element_is_bits(p->element)))
+        return 0; // kernels reach those through KHR's extension alone
+    int count = shapes_summing_in(is_real ? ELEMENT_F32 : ELEMENT_I32, p, units, out);
+    return count || !is_u8 || is_real ? count : shapes_summing_in(ELEMENT_U32, p, units, out);
 }
 
 enum { NONE = -1 };
@@ -345,14 +360,10 @@ static enum rule_result apply_matrix_units(const struct graph *g, struct state *
 {
     const struct define_stage *stage = stage_of(g, s->at);
     struct product product;
-    bool fits = false;
+    struct matrix_shape shape[MATRIX_MAX_SHAPES];
     if (!g->has_reuse[s->at] || s->is_cache_write || s->sketch.is_guarded[s->at] ||
-        !product_find(g->d, stage, &product))
-        return PASS;
-    for (int i = 0; i < g->device.matrix->count; i++)
-        fits = fits ||
-               product_fits(&product, g->d->node[stage->body].is_real, &g->device.matrix->shape[i]);
-    if (!fits)
+        !product_find(g->d, stage, &product) ||
+        !product_shapes(&product, g->d->node[stage->body].is_real, g->device.matrix, shape))
         return PASS;
     s->sketch.plan[s->at--] = PLAN_MATRIX;
     return APPLY;

@@ -36,9 +36,11 @@ struct product {
 // False: the stage is no product, or it has too few rows, columns or reduction steps to fill half a
 // fragment (a matrix that matrix units multiply at once).
 bool product_find(const struct definition *d, const struct define_stage *s, struct product *out);
-// True: matrix units multiply fragments of that shape and of the product's type, and accumulate in
-// f32, or in 32-bit integers where the product is not `is_real`.
-bool product_fits(const struct product *p, bool is_real, const struct matrix_shape *shape);
+// Returns how many shapes of fragments the units have that multiply the product's type and
+// accumulate in f32, or in 32-bit integers where the product is not `is_real`; `out` has room for
+// MATRIX_MAX_SHAPES. Sums of u8 have a sign where there are such: the bits are the same.
+int product_shapes(const struct product *p, bool is_real, const struct matrix_units *units,
+                   struct matrix_shape *out);
 
 // --- constant tensors (constants.c) ---
 

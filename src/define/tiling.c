@@ -242,13 +242,14 @@ int tiling_fill_width(const struct program *p, const struct program_variant *v,
 void matrix_emulate(struct matrix_units *out)
 {
     static const uint16_t sizes[][3] = {{8, 8, 8}, {16, 8, 8}, {8, 16, 16}};
-    static const char *const types[][2] = {{"f16", "f32"}, {"i8", "i32"}, {"f32", "f32"}};
+    static const enum element types[] = {ELEMENT_F16,  ELEMENT_I8,     ELEMENT_F32,   ELEMENT_U8,
+                                         ELEMENT_BF16, ELEMENT_F8E4M3, ELEMENT_F8E5M2};
     *out = (struct matrix_units){.api = MATRIX_KHR};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct matrix_shape s = {.m = sizes[i][0], .n = sizes[i][1], .k = sizes[i][2]};
-            strcpy(s.input, types[t][0]);
-            strcpy(s.sum, types[t][1]);
+            strcpy(s.input, element_name(types[t]));
+            strcpy(s.sum, element_is_real(types[t]) ? "f32" : "i32");
             matrix_units_add(out, &s);
         }
 }

@@ -380,6 +380,26 @@ void writer_vector(struct writer *w, int read, int lanes)
     str_printf(w->out, ") / %d])%s", lanes, is_bits ? ")" : "");
 }
 
+static void write_number(struct writer *w, const struct node *n)
+{
+    uint16_t bits = 0;
+    if (w->as_bits && n->is_real) {
+        element_put(&bits, w->k->product.element, 0, n->number);
+        str_printf(w->out, "%uu", (unsigned)bits);
+    } else {
+        writer_number(w, n->number, n->is_real);
+    }
+}
+
+// Writes a condition of numbers, also where the expression that it selects is written as bits.
+static void write_condition(struct writer *w, int node)
+{
+    bool as_bits = w->as_bits;
+    w->as_bits = false;
+    writer_node(w, node);
+    w->as_bits = as_bits;
+}
+
 static void write_read(struct writer *w, const struct node *n)
 {
     int node = (int)(n - w->p->inlined.node), kernel = 0;
@@ -400,14 +420,15 @@ static void write_read(struct writer *w, const struct node *n)
     while (kernel < w->p->kernel_count && w->p->kernel[kernel].stage.tensor != n->tensor)
         kernel++;
     const struct define_tensor *t = &w->p->inlined.tensor[n->tensor];
-    bool in_scratch = kernel < w->p->kernel_count, is_bits = element_is_bits(t->element);
+    bool in_scratch = kernel < w->p->kernel_count;
+    bool decodes = element_is_bits(t->element) && !w->as_bits;
     if (in_scratch)
         str_printf(w->out, "%s(T_scratch[%" PRIu64 " + (", n->is_real ? "uintBitsToFloat" : "int",
                    w->p->kernel[kernel].scratch);
-    else if (is_bits)
+    else if (decodes)
         str_printf(w->out, "float_of_%s(uint(T_%s[", element_name(t->element), t->name);
     else
-        str_printf(w->out, "%s(T_%s[", n->is_real ? "float" : "int", t->name);
+        str_printf(w->out, "%s(T_%s[", w->as_bits ? "uint" : n->is_real ? "float" : "int", t->name);
     // The index is 0 where the select around the read does not select it: compilers may read both
     // branches before they select one.
     int guards = w->guards;
@@ -415,13 +436,13 @@ static void write_read(struct writer *w, const struct node *n)
     for (int i = 0; i < guards; i++) {
         str_add(w->out, i ? " && " : "");
         str_add(w->out, w->holds[i] ? "" : "!");
-        writer_node(w, w->guard[i]);
+        write_condition(w, w->guard[i]);
     }
     str_add(w->out, guards ? " ? " : "");
     write_index(w, n);
     str_add(w->out, guards ? " : 0" : "");
     w->guards = guards;
-    str_add(w->out, in_scratch ? ")])" : is_bits ? "]))" : "])");
+    str_add(w->out, in_scratch ? ")])" : decodes ? "]))" : "])");
 }
 
 // Writes a branch of a select. Reads in it are guarded by the condition.
@@ -453,7 +474,7 @@ void writer_node(struct writer *w, int node)
         return;
     }
     switch (n->op) {
-    case NODE_NUMBER: writer_number(w, n->number, n->is_real); break;
+    case NODE_NUMBER: write_number(w, n); break;
     case NODE_AXIS:
         if (w->prefix)
             str_printf(w->out, "%s%s%d", w->prefix, w->stage->axis[n->axis], n->axis);
@@ -484,14 +505,18 @@ void writer_node(struct writer *w, int node)
     case NODE_TANH: write_operation(w, node_kinds[n->op].name, true, n, real); break;
     case NODE_SELECT:
         str_add_char(w->out, '(');
-        writer_node(w, n->a);
+        write_condition(w, n->a);
         str_add(w->out, " ? ");
         write_branch(w, n->a, true, n->b, n->is_real);
         str_add(w->out, " : ");
         write_branch(w, n->a, false, n->c, n->is_real);
         str_add_char(w->out, ')');
         break;
-    default: { // a cast
+    default: {            // a cast
+        if (w->as_bits) { // to f32, which changes nothing
+            writer_node(w, n->a);
+            break;
+        }
         bool halves = n->element == ELEMENT_F16;
         str_add(w->out, halves       ? "unpackHalf2x16(packHalf2x16(vec2("
                         : n->is_real ? "float("

@@ -31,6 +31,9 @@ struct writer {
     int guard[WRITER_MOST_GUARDS];         // conditions of the selects around the expression
     bool holds[WRITER_MOST_GUARDS];        // their values in the branch
     int guards;
+    // The expression is a factor of elements that are held as bits: an element, a select between
+    // such, 0 or 1. The bits are written, not the numbers.
+    bool as_bits;
     bool uses_parts; // scratch memory holds partial results of split reductions
 };
 

@@ -326,7 +326,7 @@ static bool draw_all(struct drawing *d, const struct script *standard, struct er
         put(d, "type", fixed_value(d, "type"));
     bool is_computed = script_find_setting(standard, "shape");
     for (int i = 0; i < count; i++)
-        if (is_computed) {
+        if (is_computed && strcmp(s[i].name, "units") != 0) {
             // A preset that is defined by its computation has its small problem, and a few more of
             // the sizes that may be odd.
             static const char *const odd[] = {"B",   "N",    "M", "K", "H",  "W",  "L", "D",

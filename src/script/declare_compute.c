@@ -162,23 +162,26 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
 // --- output ---
 
 // True: kernels compute all numbers exactly. They are sums, products and choices of whole numbers
-// that a float holds.
-static bool is_exact(const struct definition *d)
+// of at most that size (halves: 2048), also on the way, where the inputs are whole numbers in these
+// ranges.
+static bool is_exact(const struct definition *d, const struct range *inputs, double largest)
 {
-    struct range known[DEFINE_MAX_TENSORS];
-    for (int i = 0; i < d->inputs; i++)
-        known[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
+    struct range known[DEFINE_MAX_TENSORS], range[DEFINE_MAX_NODES];
+    memcpy(known, inputs, (size_t)d->inputs * sizeof *known);
     for (int i = 0; i < d->stage_count; i++) {
         const struct define_stage *s = &d->stage[i];
-        double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : 0x1p24;
+        double most = d->tensor[s->tensor].element == ELEMENT_F16 ? 2048 : largest;
         int node[DEFINE_MAX_NODES], count = definition_list(d, s->body, NODES_ALL, node);
         bool exact = s->reduction != REDUCE_PRODUCT;
+        bounds_ranges(d, s, s->body, known, range);
         for (int k = 0; k < count; k++) {
             const struct node *n = &d->node[node[k]];
+            const struct range *of = &range[node[k]];
+            exact = exact && fmax(-of->low, of->high) <= largest;
             exact = exact && n->op != NODE_DIVIDE && n->op != NODE_EXP && n->op != NODE_SQRT &&
                     n->op != NODE_TANH && (n->op != NODE_NUMBER || n->number == floor(n->number));
         }
-        struct range r = bounds_range(d, s, s->body, known);
+        struct range r = range[s->body];
         double terms =
             s->reduction == REDUCE_SUM ? (double)stage_points(s, s->space, s->reduce) : 1;
         known[s->tensor] = (struct range){r.low * terms, r.high * terms};
@@ -188,6 +191,27 @@ static bool is_exact(const struct definition *d)
     return true;
 }
 
+// Returns the range of an input's random numbers: `wide` bytes have all values of their type.
+static struct range random_range(enum element e, bool wide)
+{
+    wide = wide && element_bytes(e) == 1;
+    return (struct range){wide ? element_least(e) : fmax(-1, element_least(e)),
+                          wide ? element_most(e) : 1};
+}
+
+// Random bytes are wide, so that confused signs show, in definitions of whole numbers alone where
+// no result leaves 32 bits. Elsewhere their sums would be rounded.
+static bool has_wide_bytes(const struct definition *d)
+{
+    struct range inputs[DEFINE_MAX_INPUTS];
+    bool is_whole = true;
+    for (int i = 0; i < d->stage_count; i++)
+        is_whole = is_whole && !d->node[d->stage[i].body].is_real;
+    for (int i = 0; i < d->inputs; i++)
+        inputs[i] = random_range(d->tensor[i].element, true);
+    return is_whole && is_exact(d, inputs, INT32_MAX);
+}
+
 static void define_operation(lua_State *L, struct script *s, const struct definition *d)
 {
     struct err e;
@@ -195,6 +219,10 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     struct str text = {0};
     double flop = definition_flop(d), bytes = definition_bytes(d);
     struct workload moved = {bytes, WORK_BYTES};
+    struct range small[DEFINE_MAX_INPUTS];
+    bool wide = has_wide_bytes(d);
+    for (int i = 0; i < d->inputs; i++)
+        small[i] = (struct range){-DEFINE_LARGEST, DEFINE_LARGEST};
     char *name = mem_printf("%s%s", s->space->name, operation_kind_find(s->space->name) ? "_" : "");
     for (char *c = name; *c; c++)
         *c = *c == '-' || *c == '.' || *c == ' ' ? '_' : *c;
@@ -213,10 +241,9 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
             int to = j < merged ? 0 : j - merged;
             t.size[to] = j <= merged ? t.size[0] * d->tensor[i].size[j] : d->tensor[i].size[j];
         }
-        check_done(
-            L,
-            custom_add_tensor(s->custom, &t, &(struct custom_filling){-1, 1, .whole = false}, &e),
-            &e);
+        struct range r = random_range(t.element, wide);
+        check_done(L, custom_add_tensor(s->custom, &t, &(struct custom_filling){r.low, r.high}, &e),
+                   &e);
     }
     // The rounding of a sum depends on its order, the more so the more terms it has.
     double terms = 1;
@@ -225,7 +252,7 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
             fmax(terms, (double)stage_points(&d->stage[i], d->stage[i].space, d->stage[i].reduce));
     bool halves = s->custom->buffer[s->custom->tensor_count - 1].element == ELEMENT_F16;
     s->custom->relative = s->custom->absolute = halves ? 2e-3 : 1e-5 * fmax(1, sqrt(terms) / 4);
-    s->custom->exact = is_exact(d);
+    s->custom->exact = is_exact(d, small, 0x1p24);
     if (s->custom->buffer[s->custom->tensor_count - 1].element >= ELEMENT_I8)
         s->custom->relative = s->custom->absolute = 0;
     definition_write(d, &text);
@@ -234,6 +261,11 @@ static void define_operation(lua_State *L, struct script *s, const struct defini
     operation_init(&o, &s->custom->kind);
     declare_operator_set_settings(L, s, &o);
     declare_operator_end(L, s, &o);
+}
+
+static bool asks_for_device(const char *units)
+{
+    return str_equal(units, "khr") || str_equal(units, "nv");
 }
 
 // Takes the matrix units that kernels may use: a file may have a choice "units" of words of
@@ -248,9 +280,24 @@ static void take_units(lua_State *L, struct script *s, struct program_device *de
         matrix_emulate(&device->matrix);
     else if (!str_equal(word, "none"))
         device->matrix = s->limits->matrix;
-    if ((str_equal(word, "khr") || str_equal(word, "nv")) && !str_equal(word, api))
+    if (asks_for_device(word) && !str_equal(word, api))
         luaL_error(L, "units=%s: the device has no matrix units that kernels reach through that",
                    word);
+}
+
+// Refuses units that are asked for where no product can use them.
+static void check_units(lua_State *L, const struct script *s)
+{
+    const struct script_setting *units = script_find_setting(s, "units");
+    bool fits = !units || !asks_for_device(units->value);
+    for (int i = 0; i < s->program->kernel_count; i++)
+        fits = fits || s->program->kernel[i].shapes > 0;
+    if (!fits)
+        luaL_error(L,
+                   "units=%s: the device has no matrix units for a product here, or there is "
+                   "none with 8 rows, columns and terms (tilewalk devices lists their types; "
+                   "--set units=emulated runs the same kernels anywhere, slowly)",
+                   units->value);
 }
 
 static int declare_output(lua_State *L) // output(C)
@@ -279,6 +326,7 @@ static int declare_output(lua_State *L) // output(C)
     take_units(L, s, &device);
     s->program = program_create(&f->d, device, &e);
     check_done(L, s->program, &e);
+    check_units(L, s);
     define_operation(L, s, &f->d);
     check_done(L, program_add_params(s->program, s->space, &e), &e);
     s->loop_nest = program_nest(s->program);

@@ -185,6 +185,34 @@ static void exact_definitions(void **state)
     }
 }
 
+// Random bytes have all values in definitions of whole numbers alone, where all that is computed
+// has 32 bits.
+static void inputs_of_bytes(void **state)
+{
+    static const struct {
+        const char *type, *body;
+        double low, high;
+    } cases[] = {{"u8", "A(i, k) * A(i, k + 1)", 0, 255},
+                 {"i8", "A(i, k) * A(i, k + 1)", -128, 127},
+                 {"u8", "A(i, k) * 1.0", 0, 1},
+                 {"i8", "min(A(i, k) * A(i, k) * A(i, k) * A(i, k) * A(i, k), 3)", -1, 1},
+                 {"u8", "A(i, k) * A(i, k + 1) * 3000", 0, 1},
+                 {"i32", "A(i, k) * 2", -1, 1},
+                 {"f8e5m2", "A(i, k) * A(i, k + 1)", -1, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char lua[300];
+        snprintf(lua, sizeof lua,
+                 "local A = tensor('A', { 8, 21 }, '%s') output(compute('C', { 8 }, function(i) "
+                 "return sum({ { 'k', 20 } }, function(k) return %s end) end))",
+                 cases[i].type, cases[i].body);
+        struct script *s = must_load_text(lua);
+        const struct custom_filling *f = &custom_of(script_operation(s))->filling[0];
+        assert_true(f->low == cases[i].low && f->high == cases[i].high);
+        script_destroy(s);
+    }
+}
+
 // --- errors ---
 
 static const struct {
@@ -273,9 +301,9 @@ static void wrong_definitions(void **state)
 TEST_GROUP(program)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product),         cmocka_unit_test(vectors),
-        cmocka_unit_test(an_epilogue),       cmocka_unit_test(exact_definitions),
-        cmocka_unit_test(wrong_definitions),
+        cmocka_unit_test(a_product),       cmocka_unit_test(vectors),
+        cmocka_unit_test(an_epilogue),     cmocka_unit_test(exact_definitions),
+        cmocka_unit_test(inputs_of_bytes), cmocka_unit_test(wrong_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

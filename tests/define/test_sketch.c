@@ -215,36 +215,111 @@ static void parameters_of_a_sketch(void **state)
     script_destroy(s);
 }
 
-// Matrix units are offered where the device multiplies the factors' type, or emulates it, and where
-// there are enough rows and columns; then everything else is there as without them.
+// Matrix units are offered where the device multiplies the factors' type and sums as the definition
+// does, or emulates it, and where there are enough rows and columns; then everything else is there
+// as without them.
 static void products_on_matrix_units(void **state)
 {
+#define BYTES  "khr 8x8x8.u8.i32 16x8x32.u8.i32 16x8x32.u8.u32"
+#define OLDER  "nv 8x8x8.f16.f32 8x8x8.u8.i32 8x8x8.bf16.f32 8x8x8.f8e4m3.f32"
+#define FLOATS "khr 16x8x8.bf16.f32 16x16x32.f8e5m2.f32 8x8x8.f16.f16"
     static const struct {
-        const char *type, *units;
-        int rows, columns;
-        bool offered;
-    } cases[] = {{"f16", "emulated", 16, 24, true}, {"i8", "emulated", 16, 24, true},
-                 {"f32", "emulated", 16, 24, true}, {"i32", "emulated", 16, 24, false},
-                 {"f16", "emulated", 16, 4, false}, {"f16", "emulated", 1, 24, false},
-                 {"f16", "device", 16, 24, false},  {"f32", "device", 16, 24, false}};
+        const char *a, *b, *units; // NULL: emulated
+        int rows, columns, shapes;
+        const char *sum; // of the first shape
+    } cases[] = {
+        {"f16", "f16", NULL, 16, 24, 3, "f32"},
+        {"f32", "f32", NULL, 16, 24, 3, "f32"},
+        {"bf16", "bf16", NULL, 16, 24, 3, "f32"},
+        {"f8e4m3", "f8e4m3", NULL, 16, 24, 3, "f32"},
+        {"f8e5m2", "f8e5m2", NULL, 16, 24, 3, "f32"},
+        {"i8", "i8", NULL, 16, 24, 3, "i32"},
+        {"u8", "u8", NULL, 16, 24, 3, "i32"},
+        {"i32", "i32", NULL, 16, 24, 0, NULL},
+        {"u8", "i8", NULL, 16, 24, 0, NULL},
+        {"bf16", "f8e4m3", NULL, 16, 24, 0, NULL},
+        {"bf16", "bf16", NULL, 16, 4, 0, NULL},
+        {"f16", "f16", NULL, 1, 24, 0, NULL},
+        {"f16", "f16", "none", 16, 24, 0, NULL},
+        {"bf16", "bf16", "none", 16, 24, 0, NULL},
+        {"u8", "u8", BYTES, 16, 24, 2, "i32"},
+        {"i8", "i8", BYTES, 16, 24, 0, NULL},
+        {"u8", "u8", "khr 8x8x8.u8.u32", 16, 24, 1, "u32"},
+        {"u8", "u8", OLDER, 16, 24, 0, NULL},
+        {"f16", "f16", OLDER, 16, 24, 1, "f32"},
+        {"bf16", "bf16", OLDER, 16, 24, 0, NULL},
+        {"f8e4m3", "f8e4m3", OLDER, 16, 24, 0, NULL},
+        {"bf16", "bf16", FLOATS, 16, 24, 1, "f32"},
+        {"f8e5m2", "f8e5m2", FLOATS, 16, 24, 1, "f32"},
+        {"f8e4m3", "f8e4m3", FLOATS, 16, 24, 0, NULL},
+        {"f16", "f16", FLOATS, 16, 24, 0, NULL},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct limits l = limits_large_gpu;
+        struct err e;
         char *lua =
-            mem_printf("choice('units', { 'device', 'emulated' }, '%s')\n"
+            mem_printf("choice('units', { 'auto', 'emulated' }, '%s')\n"
                        "local A, B = tensor('A', { %d, 32 }, '%s'), tensor('B', { 32, %d }, '%s')\n"
                        "output(compute('C', { %d, %d }, function(i, j) return sum({ { 'k', 32 } }, "
-                       "function(k) "
-                       "return A(i, k) * B(k, j) end) end))",
-                       cases[i].units, cases[i].rows, cases[i].type, cases[i].columns,
-                       cases[i].type, cases[i].rows, cases[i].columns);
-        struct script *s = must_load_text(lua);
+                       "function(k) return A(i, k) * B(k, j) end) end))",
+                       cases[i].units ? "auto" : "emulated", cases[i].rows, cases[i].a,
+                       cases[i].columns, cases[i].b, cases[i].rows, cases[i].columns);
+        const struct script_text text = {"a.lua", "a.lua", lua};
+        assert_true(matrix_units_parse(cases[i].units ? cases[i].units : "none", &l.matrix));
+        struct script *s = script_create(
+            &(struct script_options){
+                .texts = &text, .text_count = 1, .limits = &l, .device_type = "discrete"},
+            &e);
+        assert_non_null(s);
         const struct program *p = script_program(s);
         int last = p->sketches.count - 1;
         const struct sketch *sketch = &p->sketches.sketch[last];
-        assert_int_equal(sketch->rule[0] == RULE_MATRIX, cases[i].offered);
-        assert_int_equal(strcmp(p->sketch_name[last], "matrix(C)") == 0, cases[i].offered);
+        bool offered = cases[i].shapes > 0;
+        assert_int_equal(sketch->rule[0] == RULE_MATRIX, offered);
+        assert_int_equal(strcmp(p->sketch_name[last], "matrix(C)") == 0, offered);
         assert_int_equal(p->sketches.sketch[0].plan[2] == PLAN_MATRIX, false);
+        assert_int_equal(p->kernel[0].shapes, cases[i].shapes);
+        if (offered)
+            assert_string_equal(p->kernel[0].shape[0].sum, cases[i].sum);
+        const struct nest *nest = script_space(s)->nest;
+        int tiles = 0; // in the loop nest, of elements as they are staged
+        for (int b = 0; b < nest->buffer_count; b++)
+            tiles += (str_equal(nest->buffer[b].name, "rows.shared") ||
+                      str_equal(nest->buffer[b].name, "columns.shared")) &&
+                     nest->buffer[b].bytes == element_bytes(element_named(cases[i].a));
+        assert_int_equal(tiles, offered ? 2 : 0);
         script_destroy(s);
+        free(lua);
+    }
+}
+
+// A device that is asked for its units has some for a product of the definition.
+static void missing_units_are_told(void **state)
+{
+    static const char *const cases[][3] = {{"bf16", "khr", "khr 8x8x8.f16.f32"},
+                                           {"u8", "khr", "nv 8x8x8.i8.i32"},
+                                           {"f8e4m3", "nv", "nv 8x8x8.f8e4m3.f32"},
+                                           {"f16", "khr", "none"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct limits l = limits_large_gpu;
+        struct err e;
+        char message[1400];
+        char *lua =
+            mem_printf("choice('units', { '%s' })\nlocal A = tensor('A', { 16, 16 }, '%s')\n"
+                       "output(compute('C', { 16, 16 }, function(i, j) return sum({ { 'k', "
+                       "16 } }, function(k) return A(i, k) * A(k, j) end) end))",
+                       cases[i][1], cases[i][0]);
+        const struct script_text text = {"a.lua", "a.lua", lua};
+        assert_true(matrix_units_parse(cases[i][2], &l.matrix));
+        assert_null(script_create(
+            &(struct script_options){
+                .texts = &text, .text_count = 1, .limits = &l, .device_type = "discrete"},
+            &e));
+        err_format(&e, message, sizeof message);
+        assert_non_null(strstr(message, cases[i][1]));
+        assert_non_null(strstr(message, "no matrix units"));
         free(lua);
     }
 }
@@ -308,13 +383,10 @@ static void outlines(void **state)
 TEST_GROUP(sketch)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),
-        cmocka_unit_test(tilings),
-        cmocka_unit_test(guarded_lengths),
-        cmocka_unit_test(parameters_of_a_sketch),
-        cmocka_unit_test(products_on_matrix_units),
-        cmocka_unit_test(split_reductions),
-        cmocka_unit_test(outlines),
+        cmocka_unit_test(worked_examples),          cmocka_unit_test(tilings),
+        cmocka_unit_test(guarded_lengths),          cmocka_unit_test(parameters_of_a_sketch),
+        cmocka_unit_test(products_on_matrix_units), cmocka_unit_test(missing_units_are_told),
+        cmocka_unit_test(split_reductions),         cmocka_unit_test(outlines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,8 @@ if [ $# -gt 0 ]; then
 else
     inside "$begin"' && build/tilewalk --version && echo "gcc $(gcc -dumpfullversion)" && build/tilewalk devices | head -n 20 &&
         { ! build/tilewalk devices | grep -q "matrix *khr" ||
-            { ninja -C build tests/test_kernels >/dev/null && TILEWALK_DATA=. TILEWALK_UNITS=khr build/tests/test_kernels kernels; }; } &&
+            { ninja -C build tests/test_kernels >/dev/null &&
+                (export TILEWALK_DATA=. TILEWALK_UNITS=khr && build/tests/test_kernels kernels && build/tests/test_kernels definitions "*units*"); }; } &&
         ./dev test --build plain unit device'
 fi
 echo "dev: the tree of $name is $folder"

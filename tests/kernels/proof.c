@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "gpu/vk.h"
 #include "kernel/checked.h"
 #include "trial/operator.h"
 
@@ -201,6 +202,13 @@ static void finish(struct proof *p)
         free(p->input[i]);
     free(p->reference);
     free(p->result);
+}
+
+const char *proof_layer(const struct gpu *g)
+{
+    return g->messages    ? "messages of the validation layer"
+           : g->messenger ? "the validation layer is silent"
+                          : "no validation layer";
 }
 
 bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t seed, bool *wrong,

@@ -12,6 +12,10 @@
 // NULL: there is none, and `*code` is what a test program exits with.
 struct gpu *proof_open(int *code);
 
+// Returns what the validation layer has said: "no validation layer", "the validation layer is
+// silent".
+const char *proof_layer(const struct gpu *g);
+
 // False and `e`: it is wrong, or is not what it declares, does not compile, load or run. `wrong`
 // says which.
 bool proof_run(struct gpu *g, struct script *s, const struct config *c, uint64_t seed, bool *wrong,

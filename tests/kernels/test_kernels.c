@@ -128,12 +128,10 @@ static void all_presets_are_right(void **state)
             is_left_out |= !add_setting(&on_units, &given[k]);
         checked += is_left_out ? 0 : check_cell(&on_units, device_type, &l, &r);
     }
-    const char *layer = gpu->messages    ? "messages of the validation layer"
-                        : gpu->messenger ? "the validation layer is silent"
-                                         : "no validation layer";
     if (only || units)
         print_message("%d random kernels%s%s%s%s, 0 wrong, %s\n", checked, only ? " of " : "",
-                      only ? only : "", units ? ", units=" : "", units ? units : "", layer);
+                      only ? only : "", units ? ", units=" : "", units ? units : "",
+                      proof_layer(gpu));
     assert_true(checked > 0);
     cells_finish(&all);
 }

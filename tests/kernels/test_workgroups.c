@@ -13,6 +13,7 @@
 #include "kernel/kernel.h"
 #include "trial/operator.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <stddef.h>
@@ -39,10 +40,12 @@ static struct limits device_of(void)
                                                  {32, 32, 16, "bf16", "f32", 256},
                                                  {32, 32, 32, "f8e4m3", "f32", 256},
                                                  {32, 32, 32, "f8e5m2", "f32", 256}}};
-    const struct matrix_shape floats[] = {
-        {16, 8, 16, "bf16", "f32"}, {16, 16, 32, "f8e4m3", "f32"}, {16, 16, 16, "f8e5m2", "f32"}};
-    for (int i = 0; i < 3; i++)
-        matrix_units_add(&l.matrix, &floats[i]);
+    const struct matrix_shape others[] = {{16, 8, 16, "bf16", "f32"},
+                                          {16, 16, 32, "f8e4m3", "f32"},
+                                          {16, 16, 16, "f8e5m2", "f32"},
+                                          {16, 8, 32, "u8", "u32"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        matrix_units_add(&l.matrix, &others[i]);
     l.matrix_size = 1024;
     l.matrix_invocations = 256;
     l.matrix_shared = 8192;
@@ -50,7 +53,7 @@ static struct limits device_of(void)
 }
 
 struct product {
-    const char *preset;
+    const char *preset;           // or a file of the folder `definitions`
     struct setting set[MOST_SET]; // until one without a name
 };
 
@@ -62,7 +65,8 @@ static struct script *load(const char *units, const char *device_type, const str
     int count = 1;
     for (; count <= MOST_SET && p->set[count - 1].name; count++)
         set[count] = p->set[count - 1];
-    char *path = script_find(p->preset, e);
+    char *path = strchr(p->preset, '.') ? mem_printf("%s/%s", TILEWALK_DEFINITIONS, p->preset)
+                                        : script_find(p->preset, e);
     struct script *s = path ? script_create(&(struct script_options){.path = path,
                                                                      .set = set,
                                                                      .set_count = count,
@@ -164,6 +168,12 @@ static const struct product products[] = {
     {"conv1x1", {{"type", "f16"}, {"layout", "nchw"}, {"height", "7"}, {"width", "7"}}},
 };
 
+static bool is_last_sketch(const struct space *s, const struct config *c)
+{
+    const struct param *p = &s->param[s->chooser];
+    return (uint64_t)c->slot[p->offset] == p->size - 1;
+}
+
 static void check_products(const char *units, const struct product *list, size_t count,
                            bool validate)
 {
@@ -181,8 +191,10 @@ static void check_products(const char *units, const struct product *list, size_t
             check_beginnings(s, &l, validate);
         for (int k = 0; k < KERNELS; k++) {
             struct config c;
-            if (!sample_draw(s, &l, &r, &c, &e))
-                fail_msg("%s: %s", list[i].preset, err_format(&e, message, sizeof message));
+            do // a definition has its sketch on matrix units last
+                if (!sample_draw(s, &l, &r, &c, &e))
+                    fail_msg("%s: %s", list[i].preset, err_format(&e, message, sizeof message));
+            while (script_program(s) && !is_last_sketch(script_space(s), &c));
             check_kernel(s, &l, &c, of_workgroups, validate);
         }
         script_destroy(s);
@@ -224,21 +236,57 @@ static const struct product of_floats[] = {
     {"flash-attention", {{"type", "bf16"}, {"N", "21"}, {"M", "43"}, {"dim", "16"}}},
 };
 
+// The least kernel with one of them.
+static const char least_float[] =
+    "#version 450\n#extension GL_EXT_float_e4m3 : require\nlayout(local_size_x = 1) in;\n"
+    "layout(binding = 0) buffer C { float c; };\n"
+    "void main() { c = float(floate4m3_t(c)); }\n";
+
 static void kernels_of_other_floats_are_valid(void **state)
 {
-    static const char least[] =
-        "#version 450\n#extension GL_EXT_float_e4m3 : require\nlayout(local_size_x = 1) in;\n"
-        "layout(binding = 0) buffer C { float c; };\n"
-        "void main() { c = float(floate4m3_t(c)); }\n";
     (void)state;
     for (enum element e = 0; e < ELEMENT_COUNT; e++)
         if (!kernel_knows_float(e)) {
             print_message("skipped: this compiler does not know %s\n", element_floats[e].extension);
             skip();
         }
-    bool validate = validator_knows(least);
+    bool validate = validator_knows(least_float);
     check_products("khr", of_floats, COUNT(of_floats), validate);
     check_products("nv2", of_floats, COUNT(of_floats) - 1, validate); // no attention
+}
+
+// Definitions, in the types that their other tests do not run on units everywhere.
+static void kernels_of_definitions_are_valid(void **state)
+{
+    static const char least[] =
+        "#version 450\n#extension GL_KHR_cooperative_matrix : require\n"
+        "#extension GL_KHR_memory_scope_semantics : require\nlayout(local_size_x = 32) in;\n"
+        "layout(binding = 0) buffer C { float c[]; };\nvoid main() {\n"
+        "coopMatStore(coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>(0), c, 0, "
+        "16, gl_CooperativeMatrixLayoutRowMajor);\n}\n";
+    static const struct product defined[] = {
+        {"fragments.lua", {{"type", "u8"}}},
+        {"fragments_image.lua", {{"type", "u8"}}},
+        {"fragments.lua", {{"type", "bf16"}}},
+        {"fragments_image.lua", {{"type", "bf16"}}},
+        {"fragments.lua", {{"type", "f8e5m2"}}},
+        {"fragments_image.lua", {{"type", "f8e4m3"}}},
+        {"fragments_chosen.lua", {{"type", "bf16"}}},
+        {"fragments_chosen.lua", {{"type", "f8e4m3"}}},
+    };
+    (void)state;
+    if (!kernel_knows_matrix(MATRIX_KHR)) {
+        print_message("skipped: this compiler does not know GL_KHR_cooperative_matrix\n");
+        skip();
+    }
+    for (size_t i = 0; i < COUNT(defined); i++) {
+        enum element e = element_named(defined[i].set[0].value);
+        if (!kernel_knows_float(e))
+            print_message("not %s: this compiler does not know it\n", element_name(e));
+        else
+            check_products("khr", &defined[i], 1,
+                           validator_knows(element_is_bits(e) ? least_float : least));
+    }
 }
 
 // Checks that a device without it is refused, and why.
@@ -395,6 +443,7 @@ TEST_GROUP(workgroups)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_valid),
         cmocka_unit_test(kernels_of_other_floats_are_valid),
+        cmocka_unit_test(kernels_of_definitions_are_valid),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(modules_are_judged),
         cmocka_unit_test(types_are_judged),

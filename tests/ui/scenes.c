@@ -19,7 +19,7 @@ static const struct scene {
 } scenes[] = {
     {"main", FIXTURE_SMALL, VIEW_MAIN, ""},
     {"main-moved", FIXTURE_SMALL, VIEW_MAIN, "v tab tab j j j t c 0"},
-    {"main-zoom", FIXTURE_SMALL, VIEW_MAIN, "tab z"},
+    {"main-zoom", FIXTURE_SMALL, VIEW_MAIN, "enter z"},
     {"main-swapped", FIXTURE_SMALL, VIEW_MAIN, "v"},
     {"main-back", FIXTURE_SMALL, VIEW_MAIN, "v [ ["},
     {"population-zoom", FIXTURE_SMALL, VIEW_MAIN, "v shift-tab z"},

@@ -6,7 +6,6 @@
 #include "dialog.h"
 
 #include <locale.h>
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -258,6 +257,7 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     app_edit(&s.app, shipped, 7);
     assert_null(s.app.edit_path);
     expect_on_screen(&s, "same as: tilewalk ops gemm --copy");
+    expect_on_screen(&s, "from lua/"); // which is not copied
     stage_play(&s, "esc");
     expect_commands(&s, "");
     app_edit(&s.app, shipped, 7);
@@ -275,6 +275,16 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     app_copied(&s.app, &job);
     assert_string_equal(s.app.edit_path, copy);
     assert_int_equal(s.app.edit_line, 7);
+    // Screen 5 says so of a session that is older than the copy.
+    char *sql = mem_printf("UPDATE session SET path = '%s'", shipped);
+    fixture_execute(&s.fixture, sql);
+    free(sql);
+    stage_wait(&s, 3);
+    stage_play(&s, "5");
+    stage_wait(&s, 3);
+    expect_on_screen(&s, "written since");
+    struct session_record later = {.id = 1, .path = shipped, .created = 1e12};
+    assert_null(app_file_copy(&later));
     app_edit(&s.app, shipped, 9); // the copy is there: no question
     assert_null(s.app.dialog);
     assert_string_equal(s.app.edit_path, copy);
@@ -284,52 +294,6 @@ static void test_what_ships_is_edited_as_a_copy(void **state)
     free(folder);
     free(copy);
     free(shipped);
-    stage_close(&s);
-}
-
-static void test_export_shows_its_command_line(void **state)
-{
-    (void)state;
-    struct stage s;
-    open_main(&s, FIXTURE_SMALL);
-    stage_play(&s, "* x");
-    expect_commands(&s, "tilewalk export 1 --out export --dry-run --db tilewalk.db\n");
-    stage_play(&s, "\"3 tab end \"s tab tab space"); // typing replaces, moving edits
-    expect_on_screen(&s, "same as: tilewalk export 1 --out exports --best 3");
-    str_finish(&s.commands);
-    stage_play(&s, "enter enter");
-    expect_commands(&s, "tilewalk export 1 --out exports --best 3 --db tilewalk.db\n");
-    stage_close(&s);
-}
-
-// A stand-in for the program prints what an export does.
-static void test_an_export_names_all_its_files(void **state)
-{
-    (void)state;
-    struct stage s;
-    struct err e;
-    static const char script[] = "#!/bin/sh\n"
-                                 "echo 'verified: again 5.1 GFLOPS of 5.2 (a/b.c, trial 7)'\n"
-                                 "printf 'out/mm%s\\n' .comp .spv .pass2.comp .pass2.spv .json .h\n"
-                                 "printf 'out/mm-2%s\\n' .comp .spv .json .h\n";
-    open_main(&s, FIXTURE_SMALL);
-    assert_true(file_write("exporter", script, strlen(script), &e));
-    assert_int_equal(chmod("exporter", 0755), 0);
-    s.app.jobs.pretend = NULL;
-    s.app.options.program = "./exporter";
-    app_command(&s.app, (const char *const[]){"export", "1", "--out", "out", NULL});
-    for (int i = 0; i < 3000 && s.app.jobs.count > 0; i++) {
-        struct pollfd fds[2 * MOST_JOBS];
-        poll(fds, (nfds_t)jobs_fds(&s.app.jobs, fds, 2 * MOST_JOBS), 10);
-        jobs_step(&s.app.jobs);
-    }
-    app_draw(&s.app);
-    expect_on_screen(&s, "wrote out/mm.comp .spv .pass2.comp .pass2.spv .json .h, "
-                         "out/mm-2.comp .spv .json .h\n");
-    app_resize(&s.app, 24, 40); // what does not fit goes on in rows above
-    expect_on_screen(&s, "\n wrote out/mm.comp .spv .pass2.comp\n"
-                         " .pass2.spv .json .h, out/mm-2.comp .spv\n .json .h\n");
-    assert_int_equal(unlink("exporter"), 0);
     stage_close(&s);
 }
 
@@ -429,29 +393,6 @@ static void test_a_run_that_does_not_start_keeps_its_form(void **state)
     s.app.jobs.on_session(&s.app, &run);
     assert_null(s.app.dialog);
     str_finish(&run.output);
-    stage_close(&s);
-}
-
-static void test_the_selected_trial_is_exported(void **state)
-{
-    (void)state;
-    struct stage s;
-    open_main(&s, FIXTURE_SMALL);
-    int64_t best = s.app.model.open.record.best_ask, number = 0;
-    for (int64_t n = 1; n <= s.app.model.open.last_number && !number; n++) {
-        const struct trial *t = model_trial_numbered(&s.app.model, n);
-        if (t && t->outcome == OUTCOME_OK && t->ask != best) {
-            number = n;
-            app_select(&s.app, t->ask);
-        }
-    }
-    assert_true(number > 0);
-    stage_play(&s, "x tab space");
-    char *wanted = mem_printf("same as: tilewalk export 1 --out export --trial %d ", (int)number);
-    expect_on_screen(&s, wanted);
-    free(wanted);
-    stage_play(&s, "esc * x");
-    expect_not_on_screen(&s, "the selected one"); // it is the best
     stage_close(&s);
 }
 
@@ -592,14 +533,14 @@ static void test_clicks_on_the_footer_are_keys(void **state)
     (void)state;
     struct stage s;
     open_main(&s, FIXTURE_SMALL);
-    static const char first[] = " p Pause  e Edit  x Export  ? Help ";
+    static const char first[] = " p Pause  ? Help ";
     for (int cols = 80; cols <= 120; cols += 40) {
         app_resize(&s.app, 36, cols);
         char *frame = stage_frame(&s), *row = frame, *map = NULL;
         for (char *line = frame; *line; line += strcspn(line, "\n") + 1)
             row = line;
-        assert_true(str_starts(row, first)); // by use
-        assert_non_null(map = strstr(row, "1Main "));
+        assert_true(str_starts(row, first));              // by use
+        assert_non_null(map = strstr(row, "1Main 2Map")); // screens have names
         assert_non_null(strstr(row, "q Quit"));
         app_show(&s.app, VIEW_MAIN);
         app_click(&s.app, 35, (int)(map - row) + 6); // after "1Main "
@@ -715,14 +656,11 @@ TEST_GROUP(app)
         cmocka_unit_test(test_an_error_stays_until_it_is_acknowledged_or_mended),
         cmocka_unit_test(test_a_failed_session_says_why_in_the_head),
         cmocka_unit_test(test_what_ships_is_edited_as_a_copy),
-        cmocka_unit_test(test_export_shows_its_command_line),
-        cmocka_unit_test(test_an_export_names_all_its_files),
         cmocka_unit_test(test_wrong_fields_are_complained_about_and_nothing_runs),
         cmocka_unit_test(test_duplicate),
         cmocka_unit_test(test_new_session),
         cmocka_unit_test(test_a_new_session_is_checked_as_it_is_typed),
         cmocka_unit_test(test_a_run_that_does_not_start_keeps_its_form),
-        cmocka_unit_test(test_the_selected_trial_is_exported),
         cmocka_unit_test(test_a_long_command_line_is_shown_to_its_end),
         cmocka_unit_test(test_a_note_keeps_its_blanks),
         cmocka_unit_test(test_a_note_may_begin_with_a_dash),

@@ -29,6 +29,7 @@ static struct session_record make_record(int64_t id, bool runs)
                                    .state = runs ? STATE_RUNNING : STATE_DONE,
                                    .title = "matmul f32 nn 4096x4096x4096",
                                    .device = "NAVI31",
+                                   .strategy = "opevo",
                                    .flop = 1e12,
                                    .budget_trials = 2000,
                                    .trials = 400,
@@ -175,7 +176,7 @@ static void keys_change_what_is_shown(void **state)
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "from 0 ─");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, " 0┤");
     curve_pane_act(&d->app, &d->pane, ACT_OVERLAY);
-    assert_hides(d, CHARSET_BRAILLE, 20, 100, "session 30");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "30 opevo");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "runs");
     assert_false(curve_pane_act(&d->app, &d->pane, ACT_UP));
     free(d);
@@ -210,7 +211,7 @@ static void what_is_something_else_is_left_out(void **state)
     struct wording r;
     wording_begin(&r, "ui", "curve: what is left out");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "M mean");
-    assert_hides(d, CHARSET_BRAILLE, 20, 100, "session 30");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "30 opevo");
     add_title(&r, "a problem and a device", d, 100);
     add_title(&r, "without room for the runs", d, 60);
     assert_shows(d, CHARSET_BRAILLE, 20, 60, " 2 marked ");
@@ -240,6 +241,12 @@ static void the_mean_is_of_what_is_the_same(void **state)
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "  40.00");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs  mean±std ");
     assert_shows(d, CHARSET_BRAILLE, 20, 100, "  39.89 ±1.96"); // 41.27 38.5
+    d->app.model.mark[1].record.strategy = "walk:ahead=1";
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs ─");
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "31 opevo"); // all with their strategies
+    assert_shows(d, CHARSET_BRAILLE, 20, 100, "walk ahead=1");
+    assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");
+    d->app.model.mark[1].record.strategy = "opevo";
     d->app.model.mark[1].record.name = "another space";
     assert_shows(d, CHARSET_BRAILLE, 20, 100, " 3 runs ─");
     assert_hides(d, CHARSET_BRAILLE, 20, 100, "mean");

@@ -159,7 +159,13 @@ static void what_a_trial_has_not_matches_nothing(void **state)
     t.samples = 0;
     NO("tflops<100"), NO("tflops!=3"), YES("not tflops>30"), NO("number<10"), NO("number!=3");
     NO("spread<1"), YES("outcome=rejected"), NO("early"), YES("early=no"), YES("not early");
+    NO("failed"), YES("failed=no"); // it was not measured
+    t.outcome = OUTCOME_WRONG;
+    YES("failed"), NO("not failed"), YES("fai=yes tile_k[1]>0");
+    t.outcome = OUTCOME_OK;
+    NO("failed");
     t.told = 0;
+    NO("failed"), NO("failed=no");
     NO("outcome=rejected"), NO("outcome!=rejected"), NO("early=no");
 }
 

@@ -433,7 +433,7 @@ static void test_scenes_show_their_own(void **state)
         {"trials", "19.74"},
         {"trials-filter", "outcome=ok"},
         {"trials-filter-wrong", "'bogus'"},
-        {"network", "393.3"},
+        {"network", "393 us"},
         {"sessions", "2 marked"},
         {"sessions-compare", "35.51"},
         {"sessions-none", "tilewalk tune"},

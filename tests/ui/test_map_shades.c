@@ -163,6 +163,53 @@ static void test_slices(void **state)
     }
 }
 
+// Where numbers stand, so do the marks of the best and of one trial: digits give way.
+static void test_marks_of_one_trial(void **state)
+{
+    (void)state;
+    int narrow = 0;
+    app_resize(&stage.app, 24, 80);
+    for (int pair = 0; pair < 12; pair++) {
+        stage_play(&stage, "]");
+        stage_rest(&stage);
+        const struct projection *g = &map()->grid;
+        char *text = stage_frame(&stage);
+        int single = 0, marks = 0;
+        for (int row = 0; row < map()->at.rows; row++)
+            for (int col = 0; col < map()->at.cols; col++) {
+                const struct map_cell *c = projection_at(g, map()->top + row, map()->left + col);
+                bool best = c->best_ask == stage.app.model.open.record.best_ask;
+                single += cell_trials(c) == 1 && c->outcome[OUTCOME_OK] && !best;
+            }
+        for (const char *c = text; *c; c++)
+            marks += *c == '~';
+        if (strchr(text, '*')) {
+            assert_non_null(strstr(text, "once (~)"));
+            assert_int_equal(marks, single + 1);
+            narrow += map()->at.width <= 6;
+        }
+        free(text);
+    }
+    assert_true(narrow > 0); // "43.69" fills such a cell
+}
+
+// Cut labels are told apart: "g2" and "g4" of the groups of `walk`, not "gro" of each.
+static void test_labels_differ(void **state)
+{
+    (void)state;
+    bool seen = false;
+    app_resize(&stage.app, 60, 80);
+    for (int pair = 0; pair < 12; pair++) {
+        stage_play(&stage, "]");
+        stage_rest(&stage);
+        char *text = stage_frame(&stage);
+        assert_null(strstr(text, " gro "));
+        seen |= strstr(text, " g2 ") && strstr(text, " g4 ");
+        free(text);
+    }
+    assert_true(seen);
+}
+
 static void test_overlap(void **state)
 {
     (void)state;
@@ -182,8 +229,14 @@ static void test_overlap(void **state)
 TEST_GROUP(map_shades)
 {
     const struct CMUnitTest tests[] = {
-        MAP_TEST(test_keys),    MAP_TEST(test_shares),  MAP_TEST(test_winner),
-        MAP_TEST(test_cursor),  MAP_TEST(test_numbers), MAP_TEST(test_slices),
+        MAP_TEST(test_keys),
+        MAP_TEST(test_shares),
+        MAP_TEST(test_winner),
+        MAP_TEST(test_cursor),
+        MAP_TEST(test_numbers),
+        MAP_TEST(test_slices),
+        MAP_TEST(test_marks_of_one_trial),
+        MAP_TEST(test_labels_differ),
         MAP_TEST(test_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void test_the_operator_of_a_session(void **state)
     open_app(FIXTURE_SMALL, 36, 120, CHARSET_BRAILLE);
     const struct opened *o = &app.model.open;
     struct network_row row[NETWORK_MOST];
-    char best[24], start[24];
+    char best[32], start[32];
     assert_int_equal(network_list(&app.model, FIXTURE_NOW, row), 1);
     assert_string_equal(row[0].operation, "matmul");
     assert_true(row[0].share == 1 && row[0].next == 1 && row[0].uses == 1);
@@ -194,8 +194,8 @@ static void test_the_operator_of_a_session(void **state)
     expect_text("Operators: this session has one", true);
     expect_text("f32 nn 2048x2048x2048", true);
     expect_text("100.0 %", true);
-    expect_text(time_number(&app.model, row[0].best_s, best), true);
-    expect_text(time_number(&app.model, row[0].start_s, start), true);
+    expect_text(text_time(row[0].best_s, best), true);
+    expect_text(text_time(row[0].start_s, start), true);
     expect_text("total", true);
     int64_t trials = o->last_number;
     fixture_tell(&fixture, 4);
@@ -268,6 +268,10 @@ static void test_a_network_has_no_trials(void **state)
         expect_text("A network's trials are those of its tasks", true);
         expect_text("No trial", false);
     }
+    app_show(&app, VIEW_SPACE);
+    settle();
+    expect_text("spaces are", true); // those of its tasks
+    expect_text("does not load", false);
     // It is exported as soon as a task has a kernel, though it has no best trial of its own.
     app_act(&app, (enum action)(ACT_VIEW + VIEW_NETWORK));
     assert_non_null(app_disabled(&app, ACT_EXPORT));
@@ -280,6 +284,56 @@ static void test_a_network_has_no_trials(void **state)
     const char *why = app_disabled(&app, ACT_EXPORT);
     if (why)
         fail_msg("%s", why);
+    close_app();
+}
+
+// Two tasks that are sessions 1 and 2. The second gained last, by a kernel of microseconds.
+static void test_what_a_network_reached(void **state)
+{
+    (void)state;
+    char sql[900];
+    open_app(FIXTURE_SEVERAL, 36, 120, CHARSET_BRAILLE);
+    make_network();
+    snprintf(sql, sizeof sql,
+             "UPDATE session SET network = %d WHERE id IN (1, 2);"
+             "UPDATE task SET session = position;"
+             "UPDATE trial SET rank_seconds = CASE session WHEN 1 THEN 0.0125 WHEN 2 THEN 3.36e-6"
+             " END WHERE session IN (1, 2, %d) AND rank_seconds IS NOT NULL;"
+             "INSERT INTO round VALUES (%d, 1, 1, 4, 0, 1, 0.0125, 1, 0.05, 4, 1, %.1f),"
+             " (%d, 2, 2, 4, 0, 1, 3.36e-6, 1, 0.025, 8, 2, %.1f)",
+             (int)fixture.session, (int)fixture.session, (int)fixture.session, FIXTURE_NOW - 8,
+             (int)fixture.session, FIXTURE_NOW - 4);
+    fixture_execute(&fixture, sql);
+    assert_true(model_open(&app.model, fixture.session, NULL));
+    now += 2;
+    settle();
+    expect_text("3.36 us", true);
+    expect_text("12.5 ms", true);
+    expect_text("0.00", false);
+    expect_text("rows 1-", false);
+    app_resize(&app, 6, 120); // a part of the table
+    expect_text("rows 1-1 of 2", true);
+    app_resize(&app, 36, 120);
+    expect_text("dense, trial 8: sum of parts 25 ms (-50.0 %)", true); // the new best
+    // The session of a task does not change whom keys mean here.
+    app_open_session(&app, 1);
+    assert_int_equal(app_session(&app)->record.id, 1);
+    app_show(&app, VIEW_NETWORK);
+    assert_int_equal(app_session(&app)->record.id, fixture.session);
+    app_act(&app, ACT_BACK); // to the network
+    assert_int_equal(app.model.open.record.id, fixture.session);
+    assert_int_equal(app.view, VIEW_NETWORK);
+    app_show(&app, VIEW_SESSIONS);
+    app_act(&app, ACT_FIRST);
+    app_poll(&app, now, FIXTURE_NOW + 2); // lists the sessions anew
+    settle();
+    expect_text("sum of parts 25 ms", true);
+    expect_text("  25 ms ", true); // in the list
+    expect_text("nothing valid", false);
+    author_end(fixture.author, STATE_DONE, "");
+    app_poll(&app, now, FIXTURE_NOW + 4);
+    assert_non_null(app.announcement);
+    assert_non_null(strstr(app.announcement, "done: 25"));
     close_app();
 }
 
@@ -352,6 +406,7 @@ TEST_GROUP(network)
         cmocka_unit_test(test_the_operator_of_a_session),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_a_network_has_no_trials),
+        cmocka_unit_test(test_what_a_network_reached),
         cmocka_unit_test(test_keys_of_sorting),
         cmocka_unit_test(test_sessions_without_results),
         cmocka_unit_test(test_every_size),

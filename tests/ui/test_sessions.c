@@ -172,6 +172,7 @@ static void other_sources_are_where_a_device_would_be(void **state)
     struct err e;
     int64_t id;
     r.source = "synthetic:rugged:seed=3";
+    r.device = "none";
     must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
     r.source = "replay:/home/somebody/a100.json:speed=50";
     must(store_create_session(s->fixture.store, &r, NULL, 0, &id, &e), &e);
@@ -182,6 +183,10 @@ static void other_sources_are_where_a_device_would_be(void **state)
     // As it is shown.
     stage_play(s, "/ \"synthetic:rugged enter");
     assert_ids(s, "8");
+    assert_shows(s, "from synthetic:rugged:seed=3"); // in the panel, which names no device
+    assert_hides(s, "none, driver");
+    app_resize(&s->app, 36, 120);
+    assert_shows(s, "  synthetic…  ");
 }
 
 // One trial of 10 ms.

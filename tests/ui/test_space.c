@@ -53,7 +53,7 @@ static void test_parameters_stay_when_there_is_little_room(void **state)
     app_resize(app, 5, 30);
     assert_true(space_has("> threads"));
     assert_false(space_has("Neighbours"));
-    space_play("G");
+    space_choose(space_param_named("walk"));
     assert_true(space_has("> walk"));
     app_resize(app, 4, 20);
     space_play("g");
@@ -220,11 +220,18 @@ static void test_cursors_stay_inside(void **state)
     struct space_view *v = space_state();
     space_play("k");
     assert_int_equal(v->cursor[SECTION_PARAMS], 0);
-    space_play("G j");
-    assert_int_equal(v->cursor[SECTION_PARAMS], space_opened()->param_count - 1);
-    space_play("tab G j j");
+    int last = space_opened()->param_count - 1;
+    space_choose(last);
+    assert_int_equal(v->section, SECTION_PARAMS);
+    space_play("j"); // rules follow the parameters
+    assert_int_equal(v->section, SECTION_RULES);
+    assert_int_equal(v->cursor[SECTION_RULES], 0);
+    space_play("k");
+    assert_int_equal(v->section, SECTION_PARAMS);
+    assert_int_equal(v->cursor[SECTION_PARAMS], last);
+    space_play("G j j");
     assert_int_equal(v->cursor[SECTION_RULES], space_opened()->constraint_count - 1);
-    assert_int_equal(v->cursor[SECTION_PARAMS], space_opened()->param_count - 1);
+    assert_int_equal(v->cursor[SECTION_PARAMS], last);
     space_close();
 }
 
@@ -237,10 +244,9 @@ static void test_moves_are_a_pane(void **state)
     assert_true(space_has("shift-tab more"));
     space_play("j j pgdn");
     assert_int_equal(v->moves.top, 0);
-    int chosen = v->cursor[SECTION_PARAMS];
-    assert_int_equal(chosen, 2 + v->list.rows - 1 < space_opened()->param_count
-                                 ? 2 + v->list.rows - 1
-                                 : space_opened()->param_count - 1);
+    assert_int_equal((v->section == SECTION_RULES ? space_opened()->param_count : 0) +
+                         v->cursor[v->section],
+                     2 + v->list.rows - 1);
     space_play("g shift-tab");
     assert_true(space_has("pgdn more"));
     space_play("j ctrl-d");
@@ -328,6 +334,8 @@ static void test_the_file(void **state)
     add_file_pane(&r, "another parameter");
     assert_true(space_has("160 944 537 600"));
     assert_true(space_has("80 472 268 800"));
+    put("param.pad", "-- as before\nparam.pad");
+    add_file_pane(&r, "a comment");
     put("discrete { 0, 1, 2, 4 }", "discret { 0, 1, 2, 4 }");
     add_file_pane(&r, "an error");
     assert_true(space_has(SPACE_PATH ":18: "));

@@ -441,6 +441,37 @@ static void another_session_keeps_the_filter(void **state)
     assert_shows(s, "No session");
 }
 
+static void a_filter_is_of_its_session(void **state)
+{
+    struct stage s;
+    (void)state;
+    stage_open(&s, FIXTURE_SEVERAL, VIEW_TRIALS, CHARSET_BRAILLE);
+    app_resize(&s.app, 36, 120);
+    app_open_session(&s.app, 7);
+    view_trials_filter(&s.app, "pad=4");
+    app_open_session(&s.app, 1);
+    app_show(&s.app, VIEW_TRIALS);
+    assert_shows(&s, "filter: none");
+    stage_close(&s);
+}
+
+// Of the fields of speeds the one is offered that the columns show.
+static void the_shown_unit_is_offered(void **state)
+{
+    struct stage *s = *state;
+    stage_play(s, "/");
+    assert_shows(s, " tflops>30 ");
+    stage_play(s, "\"gf tab");
+    assert_string_equal(s->app.prompt.line.text, "gf");
+    stage_play(s, "esc");
+    s->app.model.open.record.flop /= 1000;
+    stage_play(s, "/");
+    assert_shows(s, " gflops>30 ");
+    stage_play(s, "\"gf tab");
+    assert_string_equal(s->app.prompt.line.text, "gflops");
+    s->app.model.open.record.flop *= 1000;
+}
+
 static void a_click_selects(void **state)
 {
     struct stage *s = *state;
@@ -499,6 +530,8 @@ TEST_GROUP(trials)
         TEST(a_filter_selects_one_of_its_rows),
         TEST(other_screens_set_filters),
         TEST(another_session_keeps_the_filter),
+        cmocka_unit_test(a_filter_is_of_its_session),
+        TEST(the_shown_unit_is_offered),
         TEST(a_click_selects),
         TEST(nothing_is_drawn_outside),
         TEST(ascii_frames_are_ascii),
