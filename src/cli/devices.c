@@ -63,8 +63,8 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
         str_add(&text, i ? ", " : ": ");
         matrix_shape_add_text(&u->shape[i], &text);
     }
-    printf("   matrix     %s%s\n", u->count ? matrix_api_name(u->api) : "no units",
-           str_text(&text));
+    printf("   matrix     %s%s%s\n", u->count ? matrix_api_name(u->api) : "no units",
+           u->count && d->is_cpu ? " (emulated)" : "", str_text(&text));
     if (d->matrix_khr.count && u->api != MATRIX_KHR)
         printf("              khr needs a compiler that knows it: name a newer glslang with "
                "--glslang\n");
@@ -89,9 +89,10 @@ static void print_device(const struct gpu_info *d, bool is_default, const struct
             printf("%sempty dispatch %s", lead, text_time(roofline->rate[k], value));
         else
             printf(
-                "%s%s %s", lead,
+                "%s%s %s%s", lead,
                 k == ROOFLINE_BYTES ? "memory" : roofline_name((enum roofline_kind)k),
-                text_rate(roofline->rate[k], k == ROOFLINE_BYTES ? WORK_BYTES : WORK_FLOP, value));
+                text_rate(roofline->rate[k], k == ROOFLINE_BYTES ? WORK_BYTES : WORK_FLOP, value),
+                roofline_note(roofline, (enum roofline_kind)k));
         lead = ", ";
     }
     if (*lead == ',')

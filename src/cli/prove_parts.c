@@ -610,9 +610,9 @@ bool prove_roof(struct prove *p, struct err *e)
             text_time(roofline.rate[k], text);
         else
             text_rate(roofline.rate[k], k == ROOFLINE_BYTES ? WORK_BYTES : WORK_FLOP, text);
-        str_printf(&p->page, "| %s | %s |\n",
+        str_printf(&p->page, "| %s | %s%s |\n",
                    k == ROOFLINE_DISPATCH ? "empty dispatch" : roofline_name((enum roofline_kind)k),
-                   text);
+                   text, roofline_note(&roofline, (enum roofline_kind)k));
     }
     return ok;
 }

@@ -1,14 +1,11 @@
 #include "engine/agent.h"
 
-#include "base/mem.h"
 #include "base/os.h"
 #include "engine/devices.h"
 #include "trial/frame.h"
-#include "trial/remote.h"
 #include "trial/source.h"
 #include "trial/work.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define COMMANDS_EVERY_MS  250

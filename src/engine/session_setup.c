@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HINT_RESUME                                                                                \
     "start a new session, as tune --like does; mixing devices or drivers would mean nothing"

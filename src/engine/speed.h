@@ -80,8 +80,9 @@ void speed_add_baseline_lines(const struct session_record *r, const struct basel
 // Returns the share of its device's peak (space/roofline.h) that a run of `seconds` reaches; 0: the
 // peak is not known, or there was no run.
 double speed_of_peak(const struct session_record *r, double seconds);
-// Adds the same as people read it: "43.1 % of the roof (memory)"; and the time of an empty
-// dispatch, where the run is so short that it counts. Adds nothing where nothing is known.
+// Adds the same as people read it: "43.1 % of the roof (memory)", beyond 100 % with the reason; and
+// the time of an empty dispatch, where the run is so short that it counts. Adds nothing where
+// nothing is known.
 void speed_add_peak(const struct session_record *r, double seconds, struct str *out);
 
 // The best of a session on each of its shapes, beside what is in use there: the same rows in show,

@@ -306,12 +306,16 @@ static bool lacks_subgroup(const struct kernel_facts *f, const struct limits *l,
     return true;
 }
 
-// Returns whether a workgroup holds more than the device's matrices of one take.
+// Returns whether the device's matrices of a workgroup are not for one of that size: at most so
+// many invocations, 1, 2, 4, ... subgroups (Vulkan spec, VUID 10169). Which of these sizes it lists
+// for which types (workgroupInvocations) is not judged: presets take listed ones alone.
 static bool lacks_group_matrices(const struct kernel_facts *f, const struct limits *l)
 {
     uint64_t invocations = (uint64_t)f->local_size[0] * f->local_size[1] * f->local_size[2];
+    uint64_t subgroups = invocations / kernel_subgroup(f, l);
     return f->has_group_matrices &&
-           (!(l->features & FEATURE_MATRIX2) || invocations > l->matrix_invocations);
+           (!(l->features & FEATURE_MATRIX2) || invocations > l->matrix_invocations ||
+            (subgroups & (subgroups - 1)));
 }
 
 // Returns why the matrix units cannot be used, or NULL. They need full subgroups along x, of the
@@ -344,6 +348,11 @@ struct kernel_uses kernel_descriptor_uses(const struct kernel_facts *f, const st
     }
     return uses;
 }
+
+// Any device binds four sets and 128 resources (maxBoundDescriptorSets, maxPerStageResources).
+static_assert(JOB_DESCRIPTOR_SET < 4, "more descriptor sets than some devices bind");
+static_assert(JOB_MAX_BUFFERS + JOB_MAX_UNIFORMS + JOB_MAX_DESCRIPTORS <= 128,
+              "more resources than some devices bind");
 
 bool kernel_check_counts(const struct kernel_facts *f, int buffers, const struct limits *l,
                          char *reason, size_t size)

@@ -197,6 +197,7 @@ struct binder {
     struct spirv *s;
     struct resource *id;
     uint32_t bound;
+    uint32_t buffers[JOB_MAX_BINDINGS]; // of count_buffers
     bool found[JOB_MAX_UNIFORMS];
     int samplers;
     struct err *e;
@@ -341,23 +342,23 @@ static bool refuse_kind(const struct binder *b, const struct binding *at, const 
                    kind, at->name, *at->binding, *at->set);
 }
 
-// Returns the operator's buffer at a binding of set 0 where no list names them: they are those of
-// the bindings in turn, of an array as many as it has descriptors, of a sampler none. Several
-// variables may be views of one binding.
-static uint32_t buffer_in_turn(const struct binder *b, uint32_t binding)
+// Counts the operator's buffers at each binding of set 0 where no list names them: one, of an array
+// as many as it has descriptors, of a sampler none. Several variables may be views of one binding.
+static void count_buffers(struct binder *b)
 {
-    uint32_t at = binding, counted = 0; // bits of bindings
+    uint32_t counted = 0; // bits of bindings
+    for (int i = 0; i < JOB_MAX_BINDINGS; i++)
+        b->buffers[i] = 1;
     for (uint32_t id = 0; id < b->bound; id++) {
         const struct resource *v = &b->id[id];
-        const struct resource *type = get(b, word_of(b, get(b, word_of(b, v, 1)), 3));
-        if (op_of(b, v) != SpvOpVariable || !v->binding_at || v->binding >= binding || v->set ||
-            counted >> v->binding & 1)
+        if (op_of(b, v) != SpvOpVariable || !v->binding_at || v->binding >= JOB_MAX_BINDINGS ||
+            v->set || counted >> v->binding & 1)
             continue;
         counted |= UINT32_C(1) << v->binding;
+        const struct resource *type = get(b, word_of(b, get(b, word_of(b, v, 1)), 3));
         struct shape s = shape_of(b, word_of(b, v, 3), type);
-        at += (s.kind == DESCRIPTOR_SAMPLER ? 0 : s.count) - 1;
+        b->buffers[v->binding] = s.kind == DESCRIPTOR_SAMPLER ? 0 : s.count;
     }
-    return at;
 }
 
 // Finds the first binding of the pass that is the resource's. False and `e`: the pass does not name
@@ -369,7 +370,9 @@ static bool find_place(struct binder *b, const struct binding *at, uint32_t *out
     uint32_t set = *at->set, binding = *at->binding, named = 0;
     int i = 0;
     if (!p->binding_count && set == 0) {
-        *out = binding < JOB_MAX_BINDINGS ? buffer_in_turn(b, binding) : binding;
+        *out = binding;
+        for (; binding < JOB_MAX_BINDINGS && i < (int)binding; i++)
+            *out += b->buffers[i] - 1;
         return true;
     }
     while (i < p->binding_count && (p->binding[i].set != set || p->binding[i].binding != binding))
@@ -537,6 +540,7 @@ bool module_bind(const struct pass *p, struct spirv *s, struct err *e)
             ok = err_set(e, "it has sparse images, which cannot be bound here");
     }
     b.id[0] = (struct resource){0};
+    count_buffers(&b);
     for (size_t at = HEADER; ok && at < s->count; at += length_at(s, at))
         if (op_at(s, at) == SpvOpVariable && length_at(s, at) > 3)
             ok = bind(&b, at);

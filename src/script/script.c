@@ -74,12 +74,11 @@ static void set_limit(lua_State *L, const struct limits *l, const struct limits_
         readonly_wrap(L, "device.types", NULL);
         lua_setfield(L, -2, f->name);
         break;
-    case LIMITS_BITS: // of `features` alone
-        if (at != &l->features)
-            break;
+    case LIMITS_BITS: break;
+    case LIMITS_FEATURES:
         lua_newtable(L);
         for (int b = 0; b < MATRIX2_COUNT; b++) {
-            lua_pushboolean(L, (*(const uint32_t *)at & (unsigned)FEATURE_MATRIX2 << b) != 0);
+            lua_pushboolean(L, (l->features & (unsigned)FEATURE_MATRIX2 << b) != 0);
             lua_setfield(L, -2, limits_matrix2[b]);
         }
         readonly_wrap(L, "device.matrix2", NULL);

@@ -21,7 +21,6 @@
 #include "search/surrogate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     OPTION_PLAN,

@@ -1,10 +1,6 @@
 #include "search/compiler_surrogate.h"
 
-#include "base/mem.h"
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // --- the candidate batches ---
 

@@ -16,7 +16,6 @@
 #include "model/classifier.h"
 #include "search/climb.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {

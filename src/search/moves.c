@@ -1,6 +1,5 @@
 #include "search/moves.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { STEPS = 1000 }; // to an allowed configuration

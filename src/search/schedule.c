@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define IDLE_ROUNDS  5 // without a gain, for the objective `idle`
 #define GOLDEN_RATIO 1.618

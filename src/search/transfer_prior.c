@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NEW_BEST 1.001 // relative speed that counts as a new best
 #define PATIENCE 3.0   // failed streak after which half of the trials are guided

@@ -1,8 +1,5 @@
 #include "space/custom_operation.h"
 
-#include "base/str.h"
-#include "space/operation_kinds.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

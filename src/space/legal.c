@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "space/order.h"
 
-#include <assert.h>
 #include <gmp.h>
 #include <math.h>
 #include <stdlib.h>

@@ -155,9 +155,8 @@ void limits_add_json(struct str *out, const struct limits *l)
                 json_end(&w);
                 break;
             case LIMITS_FLAG: json_add_flag(&w, limits_fields[i].name, *(const bool *)at); break;
+            case LIMITS_FEATURES: add_matrix2(&w, l->features); // fall through
             case LIMITS_BITS:
-                if (i == LIMITS_features)
-                    add_matrix2(&w, l->features); // fall through
             case LIMITS_NUMBER:
                 json_add_count(&w, limits_fields[i].name, limits_number(l, &limits_fields[i]));
                 break;
@@ -266,7 +265,8 @@ static bool read_field(struct json object, const struct limits_field *f, void *o
     case LIMITS_MATRIX: api = json_member(object, "matrix_api"); return read_matrix(&api, v, out);
     case LIMITS_FLEXIBLE: return read_matrix(NULL, v, out);
     case LIMITS_NUMBER:
-    case LIMITS_BITS: break;
+    case LIMITS_BITS:
+    case LIMITS_FEATURES: break;
     }
     return read_whole(v, f->size, out);
 }

@@ -93,9 +93,10 @@ typedef uint32_t limits_axes[3];
 extern const char *const limits_matrix2[MATRIX2_COUNT]; // "workgroup", "flexible", ...
 
 // The type of a field. In JSON it is a number, a list of three, true or false, `matrix_api` and a
-// list of shapes, a list of shapes, or a list of names of elements; bits are a number and, for
-// readers alone, the names of those of FEATURE_MATRIX2 as `matrix2`. Lua's `device` has the same
-// fields, elements as `device.types.f16`, and of bits `device.matrix2.workgroup` and the like.
+// list of shapes, a list of shapes, or a list of names of elements; bits and features are a number,
+// features for readers alone also the names of those of FEATURE_MATRIX2 as `matrix2`. Lua's
+// `device` has the same fields, elements as `device.types.f16`, of features
+// `device.matrix2.workgroup` and the like, and no bits.
 enum limits_type {
     LIMITS_NUMBER,
     LIMITS_AXES,
@@ -103,6 +104,7 @@ enum limits_type {
     LIMITS_MATRIX,
     LIMITS_FLEXIBLE,
     LIMITS_BITS,
+    LIMITS_FEATURES,
     LIMITS_ELEMENTS
 };
 
@@ -125,7 +127,7 @@ enum limits_type {
     F(accumulators, uint32_t, NUMBER)        /* soft: more of them spill */ \
     F(statements, uint32_t, NUMBER)          /* soft: more take long to compile */ \
     F(buffers, uint32_t, NUMBER)             /* maxPerStageDescriptorStorageBuffers */ \
-    F(features, uint64_t, BITS)              /* bits of enum feature, and those below it */ \
+    F(features, uint64_t, FEATURES)          /* bits of enum feature, and those below it */ \
     F(spills, uint32_t, NUMBER)              /* soft: kernels that spill more are not measured */ \
     F(subgroup_least, uint32_t, NUMBER)      /* kernels may require a subgroup size that is a power of */ \
     F(subgroup_most, uint32_t, NUMBER)       /* two within these bounds; 0: none */ \

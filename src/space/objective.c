@@ -1,5 +1,7 @@
 #include "space/objective.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <string.h>
 

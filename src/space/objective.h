@@ -15,8 +15,6 @@
 #ifndef TILEWALK_SPACE_OBJECTIVE_H
 #define TILEWALK_SPACE_OBJECTIVE_H
 
-#include "base/str.h"
-
 #include <stdbool.h>
 
 #define OBJECTIVE_MINIMIZE  "minimize"

@@ -52,6 +52,12 @@ bool roofline_has_matrix_units(const struct roofline *r)
     return rate[ROOFLINE_F16_MATRIX] <= 0 || rate[ROOFLINE_F16_MATRIX] >= least * ordinary;
 }
 
+const char *roofline_note(const struct roofline *r, enum roofline_kind k)
+{
+    bool is_matrix = k >= ROOFLINE_F16_MATRIX && k <= ROOFLINE_F8_MATRIX;
+    return is_matrix && !roofline_has_matrix_units(r) ? " (emulated)" : "";
+}
+
 double roofline_seconds(const struct roofline *r, const struct operation *o, enum roofline_kind *by)
 {
     struct tensor tensor[OPERATION_MAX_TENSORS];

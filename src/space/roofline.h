@@ -40,6 +40,9 @@ bool roofline_read(struct json object, struct roofline *out);
 // arithmetic of 16 or 32 bits: the driver emulates matrices that the device has no units for.
 bool roofline_has_matrix_units(const struct roofline *r);
 
+// Returns what stands beside a peak: " (emulated)" of matrix units that are not there, else "".
+const char *roofline_note(const struct roofline *r, enum roofline_kind k);
+
 // Returns the least seconds that a run of the operation takes, limited by ROOFLINE_BYTES or by the
 // fastest arithmetic of its element type (`by`), with its tensors read or written once. 0: not
 // known.

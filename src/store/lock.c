@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/os.h"
-#include "base/str.h"
 #include "store/db.h"
 
 #include <errno.h>

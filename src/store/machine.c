@@ -4,7 +4,6 @@
 #include "store/row.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MINUTE 60.0
 #define MACHINE_FIELDS(F)                                                                          \

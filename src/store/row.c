@@ -1,7 +1,6 @@
 #include "store/row.h"
 
 #include "base/json_read.h"
-#include "base/str.h"
 #include "store/db.h"
 #include "store/store.h"
 

@@ -182,8 +182,6 @@ bool candidate_compile(struct candidate *c, const struct job *j, const struct li
     if (j->scratch_bytes > l->buffer_bytes)
         return fail(why, OUTCOME_REJECTED, "scratch buffer %" PRIu64 " bytes > %" PRIu64,
                     j->scratch_bytes, l->buffer_bytes);
-    if (l->buffers && (uint32_t)bindings > l->buffers)
-        return fail(why, OUTCOME_REJECTED, "buffers %d > %" PRIu32, bindings, l->buffers);
     if (j->pass[j->pass_count - 1].once)
         return fail(why, OUTCOME_COMPILE, "all kernels run once: none is left to be timed");
     if (!has_buffers(c, roles, why))

@@ -9,7 +9,6 @@
 #include "space/tensor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct filling custom_filling(const struct operation *o, enum input_set set, int index)
 {

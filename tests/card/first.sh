@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# first.sh [OUT]: peaks, torch, spellings of matrices, layouts, tiles, sums, i8, f32 from 8 x 8 an invocation, products with a vector.
+# first.sh [OUT]: peaks, torch, matrices of a workgroup, spellings of matrices, layouts, tiles, sums, f32 from 8 x 8 an invocation, i8, products
+# with a vector, bf16 and f8. In small, CARD_UNITS says which units there are (emulated).
 . "$(dirname "${BASH_SOURCE[0]}")/rows.sh"
 
-n=4096 rows=32000 starts=$work/starts units=() begun=45 found=24
+n=4096 rows=32000 starts=$work/starts units=() group=nv2 begun=45 found=24 newer=()
 if [ -n "${CARD_SMALL-}" ]; then
-    n=64 rows=256 starts=$work/starts/small units=(--set units=emulated) begun=4 found=4
+    n=64 rows=256 starts=$work/starts/small units=(--set "units=${CARD_UNITS-emulated}") group=nv2-emulated begun=4 found=4
 fi
+[ ! -f "$card/glslang-new" ] || newer=(--glslang "$card/glslang-new" --no-sandbox)
 size=(--set N=$n --set M=$n --set K=$n)
 given=(--strategy random "${size[@]}" "${units[@]}")
 
@@ -25,17 +27,30 @@ coop() {
     tune "$name" 45 gemm-coop "${given[@]}" --warm-start "$start" --trials "$(many "$start")" "$@"
 }
 
+# group NAME OPTION...: gemm-coop with matrices of a workgroup, where its search begins.
+group() {
+    local name=$1
+    shift
+    tune "$name, matrices of a workgroup" 30 gemm-coop "${size[@]}" --set units=$group --trials 4 "$@"
+}
+
 prepare
-line devices 40 "$tilewalk" devices --roof
+line doctor 30 "$tilewalk" doctor
+line devices 20 "$tilewalk" devices
+line peaks 40 "$tilewalk" devices --roof
 line torch 60 python3 "$card/vendor.py" products
+group 'f16 nn'
 coop 'f16 nn' coop-f16
+[ ! -f "$card/glslang-nv" ] || coop 'f16 nn, another glslang' coop-spelling --glslang "$card/glslang-nv" --no-sandbox
 coop 'f16 nt' coop-f16 --set layout=nt
 coop 'f16 nn, sums in f16' coop-f16-sums --set accumulate=f16
-[ ! -f "$card/glslang-nv" ] || coop 'f16 nn, another glslang' coop-spelling --glslang "$card/glslang-nv" --no-sandbox
+tune 'f32 nn' 50 gemm "${size[@]}" --warm-start "$starts/gemm-f32.json" --trials $begun --seconds 35
 coop 'i8 nt' coop-i8 --set type=i8 --set layout=nt
 coop 'i8 nn' coop-i8 --set type=i8
-tune 'f32 nn' 50 gemm "${size[@]}" --warm-start "$starts/gemm-f32.json" --trials $begun --seconds 35
+group 'i8 nn' --set type=i8
 for columns in 1 8; do
     tune "f16 by $columns" 30 skinny --set type=f16 --set N=$rows --set K=$n --set M=$columns --trials $found --seconds 20
 done
+coop 'bf16 nn' coop-f16-sums --set type=bf16 "${newer[@]}"
+coop 'f8e4m3 nn' coop-i8 --set type=f8e4m3 "${newer[@]}"
 finish

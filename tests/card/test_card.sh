@@ -37,10 +37,12 @@ tune hanging 1 hang
 tune breaking 9 break
 line nothing 9 false
 tune working 9 gemm
+most=$((SECONDS + 4))
+tune late 9 gemm
 finish
 TEXT
 here=$here bash "$folder/rows" "$folder" >"$folder/printed" 2>&1
-has 'hanging: , status 124' 'breaking: , status 1' 'it broke' 'nothing: status 1' 'working: best  1 GFLOPS, status 0' 'finished'
+has 'hanging: , status 124' 'breaking: , status 1' 'it broke' 'nothing: status 1' 'working: best  1 GFLOPS, status 0' 'late: left out' 'finished'
 grep -q 'show 7 --csv' "$folder/out/trials.csv" || fail 'no trials'
 
 for script in first second; do

@@ -73,7 +73,11 @@ def main():
         return torch.randn(*shape, device="cuda").to(dtype)
 
     for name, run, flop, moved in {"products": products, "layers": layers}[sys.argv[1]](torch, new):
-        seconds = seconds_of(torch, run)
+        try:
+            seconds = seconds_of(torch, run)
+        except Exception as error:  # one that this torch or card lacks does not stop the others
+            print(json.dumps({"torch": name, "error": str(error)[:160]}), flush=True)
+            continue
         row = {"torch": name, "us": round(seconds * 1e6, 2), "tflops": round(flop / seconds / 1e12, 3)}
         if moved:
             row["gbs"] = round(moved / seconds / 1e9, 1)

@@ -126,6 +126,16 @@ static cJSON *session(struct box *b, const char *id)
     return member(json_of(b, RUN(b, "show", id, "--json").out), "session");
 }
 
+// Synthetic rates: 8 * 64^3 / 4e9 s of arithmetic, on any device.
+static void set_roof(struct box *b, const char *figures)
+{
+    cJSON *d = first_device(b, RUN(b, "devices", "--json").out);
+    tamper(b, arena_printf(&b->arena, "DELETE FROM roof"));
+    tamper(b, arena_printf(&b->arena,
+                           "INSERT INTO roof VALUES ('%s', 'made up', 'no driver', '%s', 1)",
+                           text_of(d, "identity"), figures));
+}
+
 static void test_measured_roof(void **state)
 {
     struct box *b = *state;
@@ -140,16 +150,10 @@ static void test_measured_roof(void **state)
     cJSON *kept = member(first_device(b, RUN(b, "devices", "--json").out), "roof");
     assert_true(number_of(kept, "f32") == number_of(roofline, "f32"));
     assert_contains(RUN(b, "devices").out, "\n   roofline   f32 ");
-}
-
-// Synthetic rates: 8 * 64^3 / 4e9 s of arithmetic, on any device.
-static void set_roof(struct box *b, const char *figures)
-{
-    cJSON *d = first_device(b, RUN(b, "devices", "--json").out);
-    tamper(b, arena_printf(&b->arena, "DELETE FROM roof"));
-    tamper(b, arena_printf(&b->arena,
-                           "INSERT INTO roof VALUES ('%s', 'made up', 'no driver', '%s', 1)",
-                           text_of(d, "identity"), figures));
+    set_roof(b, "{\"f32\":9e12,\"f16_matrix\":8e12}");
+    assert_contains(RUN(b, "devices").out, "S (emulated)");
+    set_roof(b, "{\"f32\":9e12,\"f16_matrix\":8e13}");
+    assert_null(strstr(RUN(b, "devices").out, "S (emulated)"));
 }
 
 static void test_share_and_until(void **state)
@@ -184,7 +188,9 @@ static void test_share_and_until(void **state)
     r = RUN(b, "resume", "3", "--until", "100%", "--trials", "6", "--json");
     assert_ok(&r);
     assert_string_equal(text_of(session(b, "3"), "roof_by"), "bytes");
-    assert_contains(RUN(b, "show", "3").out, "roof (memory)");
+    r = RUN(b, "show", "3");
+    assert_contains(r.out, "roof (memory)");
+    assert_contains(r.out, "caches"); // more than all of it
 }
 
 // A session that goes on keeps the peak that it has where none is known of its device any more: CPU

@@ -325,7 +325,8 @@ static void what_is_missing_is_named(void **state)
     refuse(f16, &limits_vulkan_minimum, "VK_KHR_cooperative_matrix");
 }
 
-// A module that came otherwise: matrices of a workgroup, more invocations than they may have.
+// A module that came otherwise: matrices of a workgroup, more invocations than they may have, or
+// three subgroups.
 static void modules_are_judged(void **state)
 {
     static const char glsl[] =
@@ -348,6 +349,9 @@ static void modules_are_judged(void **state)
     spirv_finish(&s);
     assert_true(f.has_group_matrices && f.written == 1);
     assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), 0);
+    f.local_size[0] = 96;
+    assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
+    f.local_size[0] = 128;
     l.matrix_invocations = 64;
     assert_int_equal(kernel_check(&f, groups, &l, reason, sizeof reason), KERNEL_NEEDS_MATRIX);
     l = device_of();

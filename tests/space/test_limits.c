@@ -18,6 +18,7 @@ static void fill(struct limits *l, int field)
     switch (f->type) {
     case LIMITS_NUMBER:
     case LIMITS_BITS:
+    case LIMITS_FEATURES:
         if (f->size == sizeof(uint64_t))
             *(uint64_t *)at = (UINT64_C(1) << 53) - (uint64_t)field;
         else
