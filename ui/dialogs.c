@@ -28,11 +28,10 @@ static void describe(struct app *app, struct dialog *d, const struct session_row
     const struct opened *o = &app->model.open;
     const struct session_record *r = row->record.id == o->record.id ? &o->record : &row->record;
     char line[512], speed[32], place[256];
-    snprintf(line, sizeof line,
-             "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s", r->id,
-             r->trials, r->budget_trials, r->best_ask ? ", best " : "",
-             r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title,
-             stored_place(r, place));
+    snprintf(
+        line, sizeof line, "Session %" PRId64 ": %" PRId64 " of %" PRId64 " trials%s%s, %s on %s",
+        r->id, r->trials, r->budget_trials, r->best_ask ? ", best " : "",
+        r->best_ask ? speed_text(r, r->best_seconds, speed) : "", r->title, stored_place(r, place));
     dialog_add_line(d, line);
 }
 
