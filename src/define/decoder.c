@@ -47,7 +47,7 @@ void encoder_write(enum element e, struct str *out)
     if (!element_is_bits(e))
         return;
     const struct element_traits *t = &element_traits[e];
-    uint32_t limit = (uint32_t)element_limit(e);
+    uint32_t limit = (uint32_t)element_limit(e), most = limit - (t->bytes == 1);
     int shift = FLOAT_FRACTION - t->fraction, own_bias = (1 << (t->exponent - 1)) - 1;
     str_printf(out,
                "uint bits_of_%s(float x)\n{\n"
@@ -55,7 +55,7 @@ void encoder_write(enum element e, struct str *out)
                "    const uint rounded = magnitude + %" PRIu32 "u + (magnitude >> %d & 1u);\n"
                "    uint bits = min((rounded >> %d) - %" PRIu32 "u, %" PRIu32 "u);\n",
                t->name, (UINT32_C(1) << (shift - 1)) - 1, shift, shift,
-               (uint32_t)(FLOAT_BIAS - own_bias) << t->fraction, limit);
+               (uint32_t)(FLOAT_BIAS - own_bias) << t->fraction, most);
     if (own_bias < FLOAT_BIAS) // else its small numbers are those of a float
         str_printf(out,
                    "    bits = mix(bits, uint(roundEven(min(abs(x), 1.0) * %.17g)), magnitude < "

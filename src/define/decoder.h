@@ -16,7 +16,8 @@
 // Writes nothing for an element that GLSL knows.
 void decoder_write(enum element e, struct str *out);
 // Writes the other way, a function bits_of_f8e4m3 that takes a float and returns a uint. It rounds
-// to nearest, ties to even; what is too large becomes infinity, or the NaN where there is none.
+// to nearest, ties to even; what is too large becomes infinity, in 8 bits the largest number (OCP's
+// "saturating" conversion, ONNX's default).
 void encoder_write(enum element e, struct str *out);
 
 #endif

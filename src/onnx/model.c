@@ -77,11 +77,8 @@ double onnx_rounded(double a, int type, bool saturates)
     if (!onnx_type_is_real(type))
         return trunc(a);
     enum element e = types[type].element;
-    double most = element_most(e);
-    if (saturates && element_bytes(e) == 1 && !isnan(a))
-        a = fmin(fmax(a, -most), most);
     uint64_t bits;
-    element_put(&bits, e, 0, a);
+    element_put(&bits, e, 0, saturates && element_bytes(e) == 1 ? element_clamp(e, a) : a);
     return element_get(&bits, e, 0);
 }
 

@@ -55,6 +55,11 @@ double element_least(enum element e)
     return !is_signed(e) ? 0 : element_is_real(e) ? -most : -most - 1;
 }
 
+double element_clamp(enum element e, double x)
+{
+    return isnan(x) ? x : fmin(fmax(x, element_least(e)), element_most(e));
+}
+
 double element_exact(enum element e)
 {
     double beyond = ldexp(1, element_traits[e].fraction + element_is_real(e));

@@ -539,7 +539,7 @@ static void test_clicks_on_the_footer_are_keys(void **state)
         char *frame = stage_frame(&s), *row = frame, *map = NULL;
         for (char *line = frame; *line; line += strcspn(line, "\n") + 1)
             row = line;
-        assert_true(str_starts(row, first));              // by use
+        assert_true(str_starts(row, first)); // by use
         assert_non_null(map = strstr(row, "1Main "));
         assert_non_null(strstr(row, "q Quit"));
         app_show(&s.app, VIEW_MAIN);
