@@ -27,7 +27,7 @@ function layers.type(standard)
 end
 
 -- What `output` takes of an output that a model gave elsewhere, in a type of its own, whose largest number is `largest`. 1e-3 and
--- 1e-7 are what ONNX allows its backends, the others 32 times what rounding to the type may change. In f8 networks are not near.
+-- 1e-7 are what ONNX allows its backends, the others 32 times what rounding to the type may change. Outputs are not compared in f8.
 local near = { f32 = 1e-3, f16 = 2^-6, bf16 = 2^-4 }
 
 function layers.recorded(file, type, largest)

@@ -11,9 +11,12 @@ local op = operator.attention {
   type = choice("type", { "f32", "f16", "bf16", "f8e4m3", "f8e5m2" }), layout = choice("layout", { "bhnd", "bnhd" }),
   mask = choice("mask", { "none", "causal" }),
 }
--- Units would multiply weights of the inputs' type, of which f8 has too few bits.
 local api
-if glsl.bytes(op.type) > 1 then api = units.choose { op = op, sums = "f32" } else choice("units", { "auto", "none" }) end
+if glsl.bytes(op.type) > 1 then
+  api = units.choose { op = op, sums = "f32" }
+else
+  choice("units", { "auto", "none" }, "auto", "f8 has too few bits for the weights, which units would multiply in the inputs' type")
+end
 api = api or "none"
 local has_units = api ~= "none"
 

@@ -37,9 +37,10 @@ struct dialog {
     struct field field[MOST_FIELDS];
     int fields;
     struct str lines, preview;
-    int preview_rows; // room for the preview
-    int focus;        // a field, or fields + a button
-    int focus_row;    // where it was drawn
+    struct str preview_of; // the command line of the newest dry run
+    int preview_rows;      // room for the preview
+    int focus;             // a field, or fields + a button
+    int focus_row;         // where it was drawn
     const char *words[DIALOG_MOST_WORDS];
     const char *complaint; // NULL: the words make sense
     const char *command;   // the command line, in words_arena
@@ -68,6 +69,7 @@ void dialog_destroy(struct dialog *d)
         return;
     str_finish(&d->lines);
     str_finish(&d->preview);
+    str_finish(&d->preview_of);
     str_finish(&d->failure);
     arena_finish(&d->words_arena);
     arena_finish(&d->arena);
@@ -127,6 +129,23 @@ void dialog_set_preview(struct dialog *d, const char *text)
 {
     str_finish(&d->preview);
     str_add(&d->preview, text);
+}
+
+bool dialog_asks_preview(struct dialog *d, const char *command)
+{
+    if (str_equal(str_text(&d->preview_of), command))
+        return false;
+    str_finish(&d->preview_of);
+    str_add(&d->preview_of, command);
+    return true;
+}
+
+void dialog_end_preview(struct dialog *d, const char *command, const char *text, bool ok)
+{
+    if (!str_equal(str_text(&d->preview_of), command))
+        return;
+    dialog_set_preview(d, ok ? text : "");
+    dialog_fail(d, ok ? "" : text);
 }
 
 // --- values ---
@@ -238,17 +257,17 @@ static int draw_choice(const struct dialog *d, const struct field *f, const stru
 // Takes out what is too long from the first third on: names of files differ at their ends.
 static void shorten(char line[256], int cols)
 {
-    int more = text_columns(line) - cols;
-    if (more <= 0 || cols < 3)
+    if (text_columns(line) <= cols || cols < 3)
         return;
-    char *cut = line + cols / 3, *rest = cut + more + 1;
-    while ((*cut & 0xc0) == 0x80)
-        cut--;
-    while ((*rest & 0xc0) == 0x80)
-        rest++;
+    const char *rest = line;
+    for (int i = 0; i < cols / 3; i++)
+        str_next_glyph(&rest);
+    size_t kept = (size_t)(rest - line);
+    while (text_columns(rest) > cols - cols / 3 - 1)
+        str_next_glyph(&rest);
     char end[256];
     snprintf(end, sizeof end, "…%s", rest);
-    snprintf(cut, 256 - (size_t)(cut - line), "%s", end);
+    snprintf(line + kept, 256 - kept, "%s", end);
 }
 
 // Draws at most `most` lines of a text; returns the row after the last.

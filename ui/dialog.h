@@ -64,8 +64,12 @@ void dialog_add_check(struct dialog *d, const char *name, const char *label, boo
 void dialog_fold_last(struct dialog *d, int seen);
 bool dialog_is_folded(const struct dialog *d);
 void dialog_set_text(struct dialog *d, const char *name, const char *value);
-void dialog_add_line(struct dialog *d, const char *text);           // plain text above the buttons
-void dialog_set_preview(struct dialog *d, const char *text);        // lines; replaces the last
+void dialog_add_line(struct dialog *d, const char *text);    // plain text above the buttons
+void dialog_set_preview(struct dialog *d, const char *text); // lines; replaces the last
+// Takes note of the dry run whose output is to be the preview. False: it is the newest already.
+bool dialog_asks_preview(struct dialog *d, const char *command);
+// Takes the output of a dry run, or why it failed; not of an older one than the newest.
+void dialog_end_preview(struct dialog *d, const char *command, const char *text, bool ok);
 const char *dialog_value(const struct dialog *d, const char *name); // text, or the choice's text
 bool dialog_is_on(const struct dialog *d, const char *name);
 bool dialog_has(const struct dialog *d, const char *name); // there is a field of that name

@@ -19,7 +19,6 @@ struct topic {
     char id[24];
     int64_t trials;   // spent
     int64_t selected; // number of the trial that is selected; 0: none that could be exported
-    char previewed[2 * LINE_SIZE]; // what the preview of an export was made for
 };
 
 // Adds a line on the session; the open one is read more often than the list.
@@ -109,31 +108,18 @@ static const char *export_words(struct dialog *d, void *context, const char *wor
 static void show_preview(void *context, const struct job_record *job)
 {
     struct app *app = context;
-    const char *output = str_text(&job->output);
     app->dirty = true;
-    if (!app->dialog || !dialog_has(app->dialog, "verify"))
-        return;
-    dialog_set_preview(app->dialog, job->exit_code ? "" : output);
-    if (job->exit_code)
-        dialog_fail(app->dialog, output);
+    if (app->dialog)
+        dialog_end_preview(app->dialog, job->words, str_text(&job->output), !job->exit_code);
 }
 
 static void preview_export(struct app *app, struct dialog *d, void *context)
 {
-    struct topic *t = context;
     const char *words[DIALOG_MOST_WORDS] = {0};
-    char wanted[sizeof t->previewed] = "";
     struct err e;
     int n = 0;
     if (export_words(d, context, words))
         return;
-    for (int i = 0; words[i]; i++) {
-        size_t length = strlen(wanted);
-        snprintf(wanted + length, sizeof wanted - length, "%s ", words[i]);
-    }
-    if (str_equal(wanted, t->previewed))
-        return;
-    memcpy(t->previewed, wanted, sizeof wanted);
     while (words[n] && !str_equal(words[n], "--verify")) // a preview measures nothing
         n++;
     words[n++] = "--dry-run";
@@ -141,7 +127,10 @@ static void preview_export(struct app *app, struct dialog *d, void *context)
     words[n++] = app->options.database;
     words[n] = NULL;
     const struct job_record job = {.on_end = show_preview, .context = app};
-    jobs_start(&app->jobs, &job, app->options.program, words, &e);
+    char *command = command_line(words);
+    if (dialog_asks_preview(d, command))
+        jobs_start(&app->jobs, &job, app->options.program, words, &e);
+    free(command);
 }
 
 // --- the strategy, seed and budget of a new session ---

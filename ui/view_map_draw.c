@@ -157,8 +157,10 @@ static void draw_number(const struct grid *l, const struct map_cell *c, int row,
     number_text(l->app, m, cell_value(c, m->statistic), number);
     bool single = cell_trials(c) == 1 && m->statistic != STATISTIC_COUNT;
     const char *mark = best ? "*" : is_on_front(m, c) ? "^" : single ? "~" : "";
-    if ((int)(strlen(number) + strlen(mark)) > wide) // the mark says more than digits do
-        snprintf(number, sizeof number, "%.0f", strtod(number, NULL));
+    // The mark says more than the last decimals do, but less than the only one of small numbers.
+    double value = strtod(number, NULL);
+    for (int d = 2; d >= (value < 10) && (int)(strlen(number) + strlen(mark)) > wide; d--)
+        snprintf(number, sizeof number, "%.*f", d, value);
     if ((int)(strlen(number) + strlen(mark)) > wide)
         mark = "";
     int length = snprintf(text, sizeof text, "%s%s", mark, number);

@@ -37,8 +37,7 @@ struct session_facts {
     int64_t id, ended;        // asks that had ended when it was read
     double active;            // unix time at which the last trial ended, or it was created
     double ran;               // running time then
-    double least;             // time of the last step of its curve, of a network the sum of its
-                              // parts; 0: none
+    double sum;               // of a network, that of its parts; 0: none
     double spark[SPARK_COLS]; // best so far over its trials, of its best; NaN: nothing valid yet
 };
 

@@ -138,7 +138,6 @@ static bool sessions_add_step(void *context, const struct best_step *step)
             break;
         s->facts->spark[i] = speed;
     }
-    s->facts->least = step->seconds;
     return true;
 }
 
@@ -171,7 +170,8 @@ bool sessions_read(struct app *app, struct sessions_view *v)
         f->id = r->id;
         f->ended = r->trials + r->rejected;
         f->active = r->created + (f->ended ? r->ran_seconds : 0);
-        f->ran = f->least = 0;
+        f->ran = 0;
+        f->sum = r->scheduler ? network_sum_of_parts(app->model.store, r) : 0;
         for (int k = 0; k < SPARK_COLS; k++)
             f->spark[k] = NAN;
         session_each_best(app->model.store, r, sessions_add_step, &reader, NULL);
@@ -311,8 +311,8 @@ static void put_row(const struct sheet *l, const struct pane *p, int row,
     table_printf(&l->table, row, SESSIONS_TRIALS, STYLE_TEXT, "%" PRId64 "/%" PRId64, r->trials,
                  r->budget_trials);
     session_best(r, l->per_flops, text);
-    if (r->scheduler && f && f->least > 0)
-        text_time(f->least, text);
+    if (f && f->sum > 0)
+        text_time(f->sum, text);
     table_put(&l->table, row, SESSIONS_BEST, text[0] ? STYLE_BEST : STYLE_DIM,
               text[0] ? text : "-");
     if (f && curve->width)

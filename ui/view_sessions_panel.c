@@ -122,8 +122,8 @@ static void write_results(struct writer *w, const struct sessions_view *v,
         write_fact(w, "note", STYLE_STRONG);
     }
     const struct session_facts *f = r->scheduler ? sessions_facts(v, r->id) : NULL;
-    if (f && f->least > 0) {
-        str_printf(&w->text, "sum of parts %s", text_time(f->least, speed));
+    if (f && f->sum > 0) {
+        str_printf(&w->text, "sum of parts %s", text_time(f->sum, speed));
         write_fact(w, "best", STYLE_BEST);
         return;
     }

@@ -34,7 +34,7 @@ static void view_trials_opened(struct app *app, void *state)
     struct trials_view *v = state;
     if (v->session != app->model.open.record.id)
         v->text[0] = '\0'; // it is of the session that it was typed for
-    v->session = -1;       // the space may be another one at the same address
+    v->space = NULL;       // it may be another one at the same address
 }
 
 // --- rows that are wanted ---

@@ -358,13 +358,13 @@ static int run_card(const struct command *self, const struct arguments *a)
         c.config = common_keep(c.arena, &text);
         describe_comparison(&c);
         describe_command(&c);
-        struct str checks = {0};
-        evidence_add_checks(&c.found, r, &checks);
-        if (str_equal(r->source, "device"))
-            c.verified = common_keep(c.arena, &checks);
-        else
+        if (str_equal(r->source, "device")) {
+            evidence_add_checks(&c.found, r, &text);
+            c.verified = common_keep(c.arena, &text);
+        } else {
             c.verified = arena_printf(c.arena, "no: the times are those of %s, no kernel ran",
                                       session_curves_place(r));
+        }
         ok = describe_outcomes(&c, &e) && write_card(&c, a, &e);
     }
     store_close(c.store);

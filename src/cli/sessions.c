@@ -17,12 +17,6 @@ static const char *remark_of(const struct session_record *r)
     return r->damage ? r->damage : r->note && *r->note ? r->note : NULL;
 }
 
-static bool take_best(void *context, const struct best_step *step)
-{
-    *(double *)context = step->seconds;
-    return true;
-}
-
 // Prints a column. A text that is too long ends in "..", so that no part of a shape looks like a
 // whole one.
 static void print_column(const char *text, int width)
@@ -37,7 +31,6 @@ static void sessions_print_text(struct store *s, const struct session_record *li
 {
     char speed[32], ran[32], trials[48], place[256], strategy[32];
     pid_t runner;
-    struct err e;
     bool remarks = false;
     if (!count) {
         printf(trash ? "The trash is empty.\n"
@@ -59,13 +52,12 @@ static void sessions_print_text(struct store *s, const struct session_record *li
         print_column(stored_place(r, place), 16);
         snprintf(strategy, sizeof strategy, "%.*s", (int)strcspn(r->strategy, ":"), r->strategy);
         print_column(strategy, 10);
-        double sum = 0; // of a network's parts; 0: one has no kernel
-        bool is_network = r->scheduler && session_each_best(s, r, take_best, &sum, &e) && sum > 0;
+        double sum = r->scheduler ? network_sum_of_parts(s, r) : 0;
         printf("  %11s  %12s  %-8s  %8s%s%s\n", trials,
-               is_network    ? text_time(sum, speed)
+               sum > 0       ? text_time(sum, speed)
                : r->best_ask ? speed_text(r, r->best_seconds, speed)
                              : "-",
-               is_network      ? "sum"
+               sum > 0         ? "sum"
                : !r->best_ask  ? ""
                : r->best_raced ? "raced"
                                : "measured",

@@ -315,6 +315,15 @@ static void write_operation(struct writer *w, const char *name, bool is_call, co
     str_add_char(w->out, ')');
 }
 
+// Writes a condition or an index, also where the expression around it is written as bits.
+static void write_numbers(struct writer *w, int node)
+{
+    bool as_bits = w->as_bits;
+    w->as_bits = false;
+    writer_node(w, node);
+    w->as_bits = as_bits;
+}
+
 static void write_index(struct writer *w, const struct node *n)
 {
     const struct definition *d = &w->p->inlined;
@@ -324,7 +333,7 @@ static void write_index(struct writer *w, const struct node *n)
     for (int i = 0; i < t->rank; i++) {
         if (i > 0)
             str_printf(w->out, ") * %" PRId64 " + ", t->size[i]);
-        writer_node(w, d->index[n->index + i]);
+        write_numbers(w, d->index[n->index + i]);
     }
 }
 
@@ -391,15 +400,6 @@ static void write_number(struct writer *w, const struct node *n)
     }
 }
 
-// Writes a condition of numbers, also where the expression that it selects is written as bits.
-static void write_condition(struct writer *w, int node)
-{
-    bool as_bits = w->as_bits;
-    w->as_bits = false;
-    writer_node(w, node);
-    w->as_bits = as_bits;
-}
-
 static void write_read(struct writer *w, const struct node *n)
 {
     int node = (int)(n - w->p->inlined.node), kernel = 0;
@@ -436,7 +436,7 @@ static void write_read(struct writer *w, const struct node *n)
     for (int i = 0; i < guards; i++) {
         str_add(w->out, i ? " && " : "");
         str_add(w->out, w->holds[i] ? "" : "!");
-        write_condition(w, w->guard[i]);
+        write_numbers(w, w->guard[i]);
     }
     str_add(w->out, guards ? " ? " : "");
     write_index(w, n);
@@ -505,7 +505,7 @@ void writer_node(struct writer *w, int node)
     case NODE_TANH: write_operation(w, node_kinds[n->op].name, true, n, real); break;
     case NODE_SELECT:
         str_add_char(w->out, '(');
-        write_condition(w, n->a);
+        write_numbers(w, n->a);
         str_add(w->out, " ? ");
         write_branch(w, n->a, true, n->b, n->is_real);
         str_add(w->out, " : ");

@@ -124,6 +124,17 @@ bool network_summary_read(struct store *store, const struct session_record *netw
     return ok;
 }
 
+double network_sum_of_parts(struct store *store, const struct session_record *network)
+{
+    struct network_summary n;
+    struct arena a;
+    struct err e;
+    arena_init(&a);
+    double sum = network_summary_read(store, network, &a, &n, &e) ? n.latency_s : 0;
+    arena_finish(&a);
+    return sum;
+}
+
 double whole_seconds(const struct whole_record *r)
 {
     return r->rival_s > 0 && r->rival_s < r->seconds ? r->rival_s : r->seconds;

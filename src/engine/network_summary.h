@@ -37,6 +37,9 @@ struct network_summary {
 bool network_summary_read(struct store *store, const struct session_record *network,
                           struct arena *a, struct network_summary *out, struct err *e);
 
+// Returns the sum of its tasks' best times by their uses; 0: a task has none, or it cannot be read.
+double network_sum_of_parts(struct store *store, const struct session_record *network);
+
 // Returns the time of a network as a whole, by the kernels of that run that were the fastest; 0: it
 // was not timed.
 double whole_seconds(const struct whole_record *r);

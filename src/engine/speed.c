@@ -289,14 +289,17 @@ void speed_add_peak(const struct session_record *r, double seconds, struct str *
     char text[32];
     if (share > 0) {
         bool moves = str_equal(r->roof_by, roofline_name(ROOFLINE_BYTES));
-        const char *why = moves ? ": its data lie in caches"
-                                : ": it takes fewer operations than are counted, or the peak was "
-                                  "measured while the device was busy";
+        const char *why = !moves ? ": it takes fewer operations than are counted, or the peak was "
+                                   "measured while the device was busy"
+                          : r->cold
+                              ? ": the peak was measured while the device was busy"
+                              : ": its data lie in caches, or the peak was measured while the "
+                                "device was busy";
         str_printf(out, "%s of the roof (%s)%s", text_share(share, text),
-                   moves ? "memory" : r->roof_by, share > 1 ? why : "");
+                   moves ? "memory" : r->roof_by, share >= 1.0005 ? why : "");
     }
     if (speed_objective(r).kind == OBJECTIVE_TIME && seconds > 0 && r->dispatch_s * SMALL > seconds)
-        str_printf(out, "%san empty dispatch takes %s", share > 0 ? ", " : "",
+        str_printf(out, "%san empty dispatch takes %s", share > 0 ? "; " : "",
                    text_time(r->dispatch_s, text));
 }
 

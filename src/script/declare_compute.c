@@ -162,8 +162,8 @@ static int declare_compute(lua_State *L) // compute(name, shape, function(i, j) 
 // --- output ---
 
 // True: kernels compute all numbers exactly. They are sums, products and choices of whole numbers
-// of at most that size (halves: 2048), also on the way, where the inputs are whole numbers in these
-// ranges.
+// of at most that size (2^24 as floats, halves: 2048), also on the way, where the inputs are whole
+// numbers in these ranges.
 static bool is_exact(const struct definition *d, const struct range *inputs, double largest)
 {
     struct range known[DEFINE_MAX_TENSORS], range[DEFINE_MAX_NODES];
@@ -177,7 +177,8 @@ static bool is_exact(const struct definition *d, const struct range *inputs, dou
         for (int k = 0; k < count; k++) {
             const struct node *n = &d->node[node[k]];
             const struct range *of = &range[node[k]];
-            exact = exact && fmax(-of->low, of->high) <= largest;
+            exact =
+                exact && fmax(-of->low, of->high) <= (n->is_real ? fmin(largest, 0x1p24) : largest);
             exact = exact && n->op != NODE_DIVIDE && n->op != NODE_EXP && n->op != NODE_SQRT &&
                     n->op != NODE_TANH && (n->op != NODE_NUMBER || n->number == floor(n->number));
         }

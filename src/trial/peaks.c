@@ -269,8 +269,9 @@ static void add_type(enum matrix_api api, const struct matrix_shape *s, char use
 }
 
 // Adds a variable. `more` is added to the value that is read, so that no two sums begin alike: a
-// compiler might compute equal ones once. So are the elements of A and B read one by one: where a
-// driver emulates matrices, sums of equal elements are equal, and one would be computed for all.
+// compiler might compute equal ones once. The elements of A and B are read one by one for the same
+// reason: where a driver emulates matrices, sums of equal elements are equal, and one would be
+// computed for all.
 static void add_value(enum matrix_api api, const struct matrix_shape *s, char use, const char *name,
                       int more, struct str *out)
 {
@@ -414,7 +415,7 @@ enum gpu_status peaks_measure(struct gpu *g, struct roofline *out, struct err *e
         status = measure_arithmetic(&p, ROOFLINE_F16);
     if (status == GPU_OK && l->i8)
         status = measure_arithmetic(&p, ROOFLINE_I8);
-    // Processors have none that drivers reach: they compute matrices by the arithmetic above.
+    // A CPU device has no matrix units: its driver computes matrices by the arithmetic above.
     static const enum element inputs[] = {ELEMENT_F16, ELEMENT_I8, ELEMENT_BF16, ELEMENT_F8E4M3};
     for (int i = 0; status == GPU_OK && !gpu_get_info(g)->is_cpu && i < 4; i++)
         status = measure_matrix(&p, (enum roofline_kind)(ROOFLINE_F16_MATRIX + i), inputs[i]);

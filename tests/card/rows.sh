@@ -8,7 +8,7 @@
 #
 # CARD_SMALL=1 makes all sizes small, for a CPU device. CARD_PROGRAM is a tilewalk in place of the bundle's.
 
-most=405 # seven minutes, less what a row that is stopped takes to end
+most=395 # seven minutes, less what a row that is stopped takes to end
 card=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${1:-out}
 mkdir -p "$out"

@@ -197,6 +197,7 @@ static void inputs_of_bytes(void **state)
                  {"u8", "A(i, k) * 1.0", 0, 1},
                  {"i8", "min(A(i, k) * A(i, k) * A(i, k) * A(i, k) * A(i, k), 3)", -1, 1},
                  {"u8", "A(i, k) * A(i, k + 1) * 3000", 0, 1},
+                 {"i8", "cast(A(i, k) * cast(A(i, k), 'f32') * A(i, k) * A(i, k), 'i32')", -1, 1},
                  {"i32", "A(i, k) * 2", -1, 1},
                  {"f8e5m2", "A(i, k) * A(i, k + 1)", -1, 1}};
     (void)state;

@@ -3,6 +3,7 @@
 #include "sessions.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SOURCE "synthetic:rugged:seed=3:invalid=0.2"
@@ -95,7 +96,14 @@ static void test_one_session(void **state)
         share += number_of(task, "share");
         assert_string_equal(text_of(task, "operator"), "matmul");
     }
-    assert_contains(RUN(b, "ls").out, "  sum  "); // the best of a network
+    char best[16], unit[8];
+    const char *list = RUN(b, "ls").out, *as = strstr(list, "  sum  ");
+    assert_non_null(as);
+    for (int words = 0; words < 2; words++) // back over the unit and the number
+        for (as--; as > list && as[-1] != ' ';)
+            as--;
+    assert_int_equal(sscanf(as, "%15s %7s", best, unit), 2);
+    assert_contains(RUN(b, "show", "1").out, arena_printf(&b->arena, " %s %s ", best, unit));
     assert_int_equal(cJSON_GetArraySize(tasks_of(b, "1")), 3);
     assert_int_equal(number_of(cJSON_GetArrayItem(tasks_of(b, "1"), 0), "uses"), 2);
     assert_true(trials == 90 && share > 0.999 && share < 1.001);

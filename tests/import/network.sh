@@ -15,9 +15,9 @@ fail() {
     exit 1
 }
 
+"$program" devices --json | grep -q '"f16":true' || skip "no Vulkan device that has f16"
 [ -d $model ] || skip "no conformance models (libonnx-testdata)"
 command -v cc >/dev/null || skip "no C compiler"
-"$program" devices --json | grep -q '"index"' || skip "no Vulkan device"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -140,6 +140,34 @@ static void test_why_an_export_would_fail_is_read_to_its_end(void **state)
     end_stand_in(&s);
 }
 
+// What an older dry run says is not taken for the newest one's.
+static void test_a_late_dry_run_changes_nothing(void **state)
+{
+    (void)state;
+    struct stage s;
+    begin_stand_in(&s, "#!/bin/sh\n"
+                       "case \"$*\" in *exports*) echo fine; exit 0;; esac\n"
+                       "until [ -e late ]; do sleep 0.01; done\n"
+                       "echo is there already\nexit 1\n");
+    stage_play(&s, "x");
+    app_draw(&s.app);
+    stage_play(&s, "tab tab end \"s");
+    app_draw(&s.app);
+    while (s.app.jobs.count > 1) {
+        struct pollfd fds[2 * MOST_JOBS];
+        poll(fds, (nfds_t)jobs_fds(&s.app.jobs, fds, 2 * MOST_JOBS), 10);
+        jobs_step(&s.app.jobs);
+    }
+    expect_on_screen(&s, " fine ");
+    struct err e;
+    assert_true(file_write("late", "", 0, &e));
+    wait_for_jobs(&s);
+    expect_on_screen(&s, " fine ");
+    expect(&s, "is there already", false);
+    assert_int_equal(unlink("late"), 0);
+    end_stand_in(&s);
+}
+
 static void test_an_export_names_all_its_files(void **state)
 {
     (void)state;
@@ -166,6 +194,7 @@ TEST_GROUP(export_dialog)
         cmocka_unit_test(test_the_selected_trial_is_exported),
         cmocka_unit_test(test_files_of_an_export_are_told_apart),
         cmocka_unit_test(test_why_an_export_would_fail_is_read_to_its_end),
+        cmocka_unit_test(test_a_late_dry_run_changes_nothing),
         cmocka_unit_test(test_an_export_names_all_its_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -449,6 +449,10 @@ static void a_filter_is_of_its_session(void **state)
     app_resize(&s.app, 36, 120);
     app_open_session(&s.app, 7);
     view_trials_filter(&s.app, "pad=4");
+    app_open_session(&s.app, 7); // read again: it is the same one
+    app_open_session(&s.app, 7);
+    app_show(&s.app, VIEW_TRIALS);
+    assert_shows(&s, "filter: pad=4");
     app_open_session(&s.app, 1);
     app_show(&s.app, VIEW_TRIALS);
     assert_shows(&s, "filter: none");
