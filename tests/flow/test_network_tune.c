@@ -103,7 +103,8 @@ static void test_one_session(void **state)
         for (as--; as > list && as[-1] != ' ';)
             as--;
     assert_int_equal(sscanf(as, "%15s %7s", best, unit), 2);
-    assert_contains(RUN(b, "show", "1").out, arena_printf(&b->arena, " %s %s ", best, unit));
+    const char *wanted = arena_printf(&b->arena, " %s %s ", best, unit);
+    assert_contains(RUN(b, "show", "1").out, wanted);
     assert_int_equal(cJSON_GetArraySize(tasks_of(b, "1")), 3);
     assert_int_equal(number_of(cJSON_GetArrayItem(tasks_of(b, "1"), 0), "uses"), 2);
     assert_true(trials == 90 && share > 0.999 && share < 1.001);
