@@ -8,86 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-// --- submissions ---
-
-#define LONGEST_S 1e9
 
 static double seconds_since(int64_t begin_ns)
 {
     return (double)(os_now_ns() - begin_ns) * 1e-9;
-}
-
-enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e)
-{
-    if (!g->pending)
-        return GPU_OK;
-    // On a CPU device this process itself compiles and computes: time in which it waited for a
-    // processor does not count.
-    pid_t pid = g->adapter.info.is_cpu ? getpid() : 0;
-    int64_t now_ns = os_now_ns();
-    struct deadline d;
-    VkResult r;
-    deadline_set(&d, pid, fmax(0, fmin(timeout_s, LONGEST_S)), now_ns);
-    do {
-        uint64_t left_ns = d.at_ns > now_ns ? (uint64_t)(d.at_ns - now_ns) : 0;
-        r = vkWaitForFences(g->device, 1, &g->fence, VK_TRUE, left_ns);
-        now_ns = os_now_ns();
-    } while (r == VK_TIMEOUT && !deadline_is_over(&d, pid, now_ns));
-    if (r == VK_TIMEOUT) {
-        err_set(e, "the kernel is still running after %g s", timeout_s);
-        return GPU_TIMEOUT;
-    }
-    g->pending = false; // a lost device counts as done (Vulkan spec 5.2.3)
-    return r == VK_SUCCESS ? GPU_OK : vk_fail(r, "vkWaitForFences", e);
-}
-
-static void barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags written,
-                    VkPipelineStageFlags to, VkAccessFlags used)
-{
-    const VkMemoryBarrier all = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = written,
-        .dstAccessMask = used,
-    };
-    vkCmdPipelineBarrier(g->command, from, to, 0, 1, &all, 0, NULL, 0, NULL);
-}
-
-// The barriers make earlier work visible to the commands, and vk_submit makes theirs visible to the
-// host.
-enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e)
-{
-    GPU_TRY(vk_settle(g, timeout_s, e));
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
-    VK_TRY(vkBeginCommandBuffer(g->command, &begin));
-    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-            VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-    return GPU_OK;
-}
-
-enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e)
-{
-    barrier(g, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
-            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
-    VK_TRY(vkEndCommandBuffer(g->command));
-    VK_TRY(vkResetFences(g->device, 1, &g->fence));
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &g->command,
-    };
-    int64_t begin = os_now_ns();
-    VK_TRY(vkQueueSubmit(g->queue, 1, &info, g->fence));
-    g->pending = true;
-    enum gpu_status status = vk_settle(g, timeout_s, e);
-    if (host_s)
-        *host_s = seconds_since(begin);
-    return status;
 }
 
 // --- runs ---
@@ -240,9 +164,9 @@ static void record_begin(struct gpu *g, const struct gpu_sequence *s, unsigned t
     struct gpu_buffer *const *buffer = buffers_of(s, turn);
     if (!s->begins)
         return;
-    barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-            VK_PIPELINE_STAGE_TRANSFER_BIT,
-            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+    vk_barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+               VK_PIPELINE_STAGE_TRANSFER_BIT,
+               VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
     for (int i = 0; i < s->begins; i++) {
         const struct gpu_buffer *to = buffer[s->begin[i].to];
         const struct gpu_buffer *from = s->begin[i].from < 0 ? NULL : buffer[s->begin[i].from];
@@ -255,14 +179,14 @@ static void record_begin(struct gpu *g, const struct gpu_sequence *s, unsigned t
         }
     }
     if (s->image)
-        barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        vk_barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                   VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     for (int i = 0; s->image && i < s->begins; i++)
         if (s->image[s->begin[i].to])
             vk_image_record_load(g, s->image[s->begin[i].to], buffer[s->begin[i].to]);
-    barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    vk_barrier(g, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+               VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
 static void record_push(struct gpu *g, const struct gpu_pass *pass,
@@ -300,9 +224,9 @@ static void record_once(struct gpu *g, const struct gpu_sequence *s, const struc
                 vkCmdDispatchBase(g->command, base[0], base[1], base[2], n[0], n[1], n[2]);
             else
                 vkCmdDispatch(g->command, n[0], n[1], n[2]);
-            barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+            vk_barrier(g, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                       VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                       VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
         }
     }
 }

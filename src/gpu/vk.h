@@ -187,7 +187,7 @@ void matrix_add_properties(struct matrix_units *u, const struct matrix_propertie
 void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv *p,
                          bool workgroup);
 
-// --- run.c ---
+// --- submit.c ---
 
 // vk_settle waits for a pending submission; vk_begin settles and opens the command buffer;
 // vk_submit closes it, submits and waits. `host_s` (may be NULL) gets the time from submission to
@@ -195,6 +195,11 @@ void matrix_add_flexible(struct matrix_units *u, const struct matrix_flexible_nv
 enum gpu_status vk_settle(struct gpu *g, double timeout_s, struct err *e);
 enum gpu_status vk_begin(struct gpu *g, double timeout_s, struct err *e);
 enum gpu_status vk_submit(struct gpu *g, double timeout_s, double *host_s, struct err *e);
+// Records a barrier between commands that wrote and those that use what they wrote.
+void vk_barrier(struct gpu *g, VkPipelineStageFlags from, VkAccessFlags written,
+                VkPipelineStageFlags to, VkAccessFlags used);
+
+// --- run.c ---
 
 // Returns the seconds between two timestamps of which only the low `valid_bits` count and may have
 // wrapped once (Vulkan spec, vkCmdWriteTimestamp); at least one tick.
