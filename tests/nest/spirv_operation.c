@@ -88,6 +88,7 @@ static const struct operation {
     {190, UNKNOWN, COMPARE, false},
     {194, RIGHT, NOTHING, false},
     {196, LEFT, NOTHING, false},
+    {197, EITHER, NOTHING, false},
     {198, ONE_OF, NOTHING, false},
     {199, BOTH, NOTHING, false},
     {202, UNKNOWN, NOTHING, false},

@@ -143,6 +143,7 @@ static const struct product products[] = {
     {"conv-winograd", "discrete",
      "batch=8 in_channels=40 out_channels=4096 height=128 width=128 bias=add residual=add",
      LIST("f16"), IMAGES},
+    {"copy", "cpu", "rows=1 columns=65536 to=bf16", LIST("f32"), NULL},
     {"gemm", "discrete", "N=4096 M=32768 K=64 type=f16 accumulate=mixed units=none", NULL,
      MATRICES},
 };
