@@ -197,7 +197,7 @@ struct binder {
     struct spirv *s;
     struct resource *id;
     uint32_t bound;
-    uint32_t buffers[JOB_MAX_BINDINGS]; // of count_buffers
+    uint32_t buffers[JOB_MAX_BINDINGS]; // of count_buffers, where no list names bindings
     bool found[JOB_MAX_UNIFORMS];
     int samplers;
     struct err *e;
@@ -540,7 +540,8 @@ bool module_bind(const struct pass *p, struct spirv *s, struct err *e)
             ok = err_set(e, "it has sparse images, which cannot be bound here");
     }
     b.id[0] = (struct resource){0};
-    count_buffers(&b);
+    if (!p->binding_count)
+        count_buffers(&b);
     for (size_t at = HEADER; ok && at < s->count; at += length_at(s, at))
         if (op_at(s, at) == SpvOpVariable && length_at(s, at) > 3)
             ok = bind(&b, at);

@@ -78,7 +78,7 @@ double onnx_rounded(double a, int type, bool saturates)
         return trunc(a);
     enum element e = types[type].element;
     uint64_t bits;
-    element_put(&bits, e, 0, saturates && element_bytes(e) == 1 ? element_clamp(e, a) : a);
+    element_put(&bits, e, 0, saturates ? element_saturated(e, a) : a);
     return element_get(&bits, e, 0);
 }
 

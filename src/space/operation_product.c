@@ -394,7 +394,7 @@ static int attention_tensors(const struct operation *o, struct tensor out[OPERAT
     out[0] = head_tensor(o, "Q", e, "heads", "N");
     out[1] = head_tensor(o, "K", e, "kv_heads", "M");
     out[2] = head_tensor(o, "V", e, "kv_heads", "M");
-    out[3] = head_tensor(o, "O", element_is_bits(e) ? ELEMENT_F32 : e, "heads", "N");
+    out[3] = head_tensor(o, "O", epilogue_element(o), "heads", "N");
     return 4;
 }
 

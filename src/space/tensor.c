@@ -55,9 +55,10 @@ double element_least(enum element e)
     return !is_signed(e) ? 0 : element_is_real(e) ? -most : -most - 1;
 }
 
-double element_clamp(enum element e, double x)
+double element_saturated(enum element e, double x)
 {
-    return isnan(x) ? x : fmin(fmax(x, element_least(e)), element_most(e));
+    bool saturates = element_is_real(e) && element_bytes(e) == 1 && !isnan(x);
+    return saturates ? fmin(fmax(x, element_least(e)), element_most(e)) : x;
 }
 
 double element_exact(enum element e)

@@ -77,8 +77,8 @@ bool element_is_bits(enum element e);         // true: bf16, f8, whose bits whol
 // The least and the largest finite number, of 64 bits the last doubles within them.
 double element_least(enum element e);
 double element_most(enum element e);
-// Returns the number, or the nearest finite one of the type; NaN stays.
-double element_clamp(enum element e, double x);
+// Returns the number, or, of a float of 8 bits, the nearest finite one: these saturate. NaN stays.
+double element_saturated(enum element e, double x);
 // Every whole number of at most this size is an element, but those below element_least.
 double element_exact(enum element e);
 

@@ -69,10 +69,8 @@ static void copy_reference(const struct operation *o, const void *const *inputs,
     int64_t rows = operation_size(o, "rows"), columns = operation_size(o, "columns");
     bool transposes = operation_chooses(o, "transpose", "yes");
     enum element e = type_of(o), to = element_named(operation_choice(o, "to"));
-    for (int64_t i = 0; to < ELEMENT_COUNT && i < rows * columns; i++) {
-        double x = element_get(inputs[0], e, i);
-        element_put(output, to, i, element_bytes(to) == 1 ? element_clamp(to, x) : x);
-    }
+    for (int64_t i = 0; to < ELEMENT_COUNT && i < rows * columns; i++)
+        element_put(output, to, i, element_saturated(to, element_get(inputs[0], e, i)));
     for (int64_t i = 0; to == ELEMENT_COUNT && i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             element_move(output, transposes ? j * rows + i : i * columns + j, inputs[0],
