@@ -148,3 +148,27 @@ char *stage_styles(struct stage *s)
     screen_add_styles(&s->app.screen, &out);
     return str_take(&out);
 }
+
+static void expect(struct stage *s, const char *text, bool there)
+{
+    char *frame = stage_frame(s);
+    if ((strstr(frame, text) != NULL) != there)
+        fail_msg("'%s' is %son the screen:\n%s", text, there ? "not " : "", frame);
+    free(frame);
+}
+
+void expect_on_screen(struct stage *s, const char *text)
+{
+    expect(s, text, true);
+}
+
+void expect_off_screen(struct stage *s, const char *text)
+{
+    expect(s, text, false);
+}
+
+void expect_commands(struct stage *s, const char *wanted)
+{
+    assert_string_equal(str_text(&s->commands), wanted);
+    str_finish(&s->commands);
+}

@@ -32,4 +32,10 @@ void stage_wait(struct stage *s, double seconds); // the clock moves
 char *stage_frame(struct stage *s);
 char *stage_styles(struct stage *s);
 
+// Fail the test unless the text is on the screen, or is not there.
+void expect_on_screen(struct stage *s, const char *text);
+void expect_off_screen(struct stage *s, const char *text);
+// Fails the test unless just these commands would have been run since the last call.
+void expect_commands(struct stage *s, const char *wanted);
+
 #endif

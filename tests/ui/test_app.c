@@ -11,20 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void expect_commands(struct stage *s, const char *wanted)
-{
-    assert_string_equal(str_text(&s->commands), wanted);
-    str_finish(&s->commands);
-}
-
-static void expect_on_screen(struct stage *s, const char *text)
-{
-    char *frame = stage_frame(s);
-    if (!strstr(frame, text))
-        fail_msg("'%s' is not on the screen:\n%s", text, frame);
-    free(frame);
-}
-
 static void open_main(struct stage *s, enum fixture_shape shape)
 {
     stage_open(s, shape, VIEW_MAIN, CHARSET_ASCII);

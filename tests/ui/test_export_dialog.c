@@ -10,24 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void expect(struct stage *s, const char *text, bool there)
-{
-    char *frame = stage_frame(s);
-    if ((strstr(frame, text) != NULL) != there)
-        fail_msg("'%s' is %son the screen:\n%s", text, there ? "not " : "", frame);
-    free(frame);
-}
-
-static void expect_commands(struct stage *s, const char *wanted)
-{
-    assert_string_equal(str_text(&s->commands), wanted);
-}
-
-static void expect_on_screen(struct stage *s, const char *text)
-{
-    expect(s, text, true);
-}
-
 static void open_main(struct stage *s)
 {
     stage_open(s, FIXTURE_SMALL, VIEW_MAIN, CHARSET_ASCII);
@@ -69,7 +51,7 @@ static void test_the_selected_trial_is_exported(void **state)
     expect_on_screen(&s, wanted);
     free(wanted);
     stage_play(&s, "esc * x");
-    expect(&s, "the selected one", false); // it is the best
+    expect_off_screen(&s, "the selected one"); // it is the best
     stage_close(&s);
 }
 
@@ -163,7 +145,7 @@ static void test_a_late_dry_run_changes_nothing(void **state)
     assert_true(file_write("late", "", 0, &e));
     wait_for_jobs(&s);
     expect_on_screen(&s, " fine ");
-    expect(&s, "already there", false);
+    expect_off_screen(&s, "already there");
     assert_int_equal(unlink("late"), 0);
     end_stand_in(&s);
 }
